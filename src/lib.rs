@@ -1,0 +1,19 @@
+//! Behaviour probes for event loops.
+//!
+//! Data flows one way: a probe's parameters make a [`scenario`], a loop under test carries it out and leaves a
+//! [`trace`], the probe's judge makes [`readings`] of it, [`verdict`] turns those into what is said of each claim,
+//! and [`result`] is what is written as JSON and printed.
+
+pub mod cli;
+pub mod fault;
+pub mod machine;
+pub mod params;
+pub mod policy;
+pub mod probe;
+pub mod readings;
+pub mod result;
+pub mod run;
+pub mod scenario;
+pub mod time;
+pub mod trace;
+pub mod verdict;

@@ -1,0 +1,295 @@
+//! Whether a scenario makes sense: every name it uses exists once, and its numbers are within bounds.
+
+use std::collections::BTreeSet;
+
+use thiserror::Error;
+
+use super::{Action, Scenario};
+
+/// Why a scenario can't be run. The place is a path into the scenario's JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ScenarioError {
+    /// A name that nothing carries.
+    #[error("{place}: there is no {what} named \"{name}\"; the scenario has {known}")]
+    Unknown {
+        /// Where it is used.
+        place: String,
+        /// task, future, loop or promise.
+        what: &'static str,
+        /// The name.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A name that two things carry.
+    #[error("{place}: the name \"{name}\" is taken; give each {what} its own")]
+    Twice {
+        /// Where the second one stands.
+        place: String,
+        /// What carries it.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A number that can't be carried out.
+    #[error("{place}: {problem}")]
+    Number {
+        /// Where it stands.
+        place: String,
+        /// What is wrong and what would be right.
+        problem: String,
+    },
+}
+
+/// How many loops, threads, tasks or promises a scenario may have, each.
+const MOST_OF_ONE_KIND: usize = 10_000;
+/// How deep actions may be nested.
+const DEEPEST: usize = 32;
+
+impl Scenario {
+    /// Checks every name and number.
+    ///
+    /// # Errors
+    /// The first thing that can't be carried out, with its place.
+    pub fn check(&self) -> Result<(), ScenarioError> {
+        let loops = unique(
+            "loops",
+            "loop",
+            self.loops.iter().map(|l| l.name.as_str()),
+            BTreeSet::new(),
+        )?;
+        if loops.is_empty() {
+            return Err(number("loops", "a scenario needs at least one loop"));
+        }
+        unique(
+            "threads",
+            "thread",
+            self.threads.iter().map(|t| t.name.as_str()),
+            loops.clone(),
+        )?;
+        let tasks = unique(
+            "tasks",
+            "task",
+            self.tasks.iter().map(|t| t.name.as_str()),
+            BTreeSet::new(),
+        )?;
+        let promises = self.promises.iter().map(|p| p.name.as_str());
+        let futures = unique("promises", "promise or task", promises, tasks.clone())?;
+        let names = Names {
+            loops,
+            tasks,
+            futures,
+        };
+        for (index, promise) in self.promises.iter().enumerate() {
+            names.known(&names.loops, "loop", &promise.owner, || {
+                format!("promises[{index}].loop")
+            })?;
+        }
+        for (index, script) in self.threads.iter().enumerate() {
+            names.steps(&script.steps, &format!("threads[{index}].steps"), 0)?;
+        }
+        for (index, task) in self.tasks.iter().enumerate() {
+            names.steps(&task.body, &format!("tasks[{index}].body"), 0)?;
+        }
+        Ok(())
+    }
+}
+
+fn number(place: &str, problem: &str) -> ScenarioError {
+    ScenarioError::Number {
+        place: place.into(),
+        problem: problem.into(),
+    }
+}
+
+fn unique<'a>(
+    list: &str,
+    what: &'static str,
+    names: impl Iterator<Item = &'a str>,
+    mut taken: BTreeSet<&'a str>,
+) -> Result<BTreeSet<&'a str>, ScenarioError> {
+    for (index, name) in names.enumerate() {
+        let place = format!("{list}[{index}]");
+        if index >= MOST_OF_ONE_KIND {
+            return Err(number(
+                &place,
+                &format!("more than {MOST_OF_ONE_KIND} are not carried out"),
+            ));
+        }
+        if !taken.insert(name) {
+            return Err(ScenarioError::Twice {
+                place,
+                what,
+                name: name.into(),
+            });
+        }
+    }
+    Ok(taken)
+}
+
+struct Names<'a> {
+    loops: BTreeSet<&'a str>,
+    tasks: BTreeSet<&'a str>,
+    futures: BTreeSet<&'a str>,
+}
+
+impl Names<'_> {
+    fn known(
+        &self,
+        names: &BTreeSet<&str>,
+        what: &'static str,
+        name: &str,
+        place: impl FnOnce() -> String,
+    ) -> Result<(), ScenarioError> {
+        if names.contains(name) {
+            return Ok(());
+        }
+        let known = if names.is_empty() {
+            "none".into()
+        } else {
+            names.iter().copied().collect::<Vec<_>>().join(", ")
+        };
+        Err(ScenarioError::Unknown {
+            place: place(),
+            what,
+            name: name.into(),
+            known,
+        })
+    }
+
+    fn steps(&self, actions: &[Action], place: &str, depth: usize) -> Result<(), ScenarioError> {
+        if depth > DEEPEST {
+            return Err(number(
+                place,
+                &format!("actions are nested more than {DEEPEST} deep"),
+            ));
+        }
+        actions
+            .iter()
+            .enumerate()
+            .try_for_each(|(index, action)| self.action(action, &format!("{place}[{index}]"), depth))
+    }
+
+    fn action(&self, action: &Action, place: &str, depth: usize) -> Result<(), ScenarioError> {
+        let task = |name: &str| self.known(&self.tasks, "task", name, || format!("{place}.task"));
+        let future =
+            |name: &str, key: &str| self.known(&self.futures, "future", name, || format!("{place}.{key}"));
+        let on = |name: &Option<String>| match name {
+            Some(name) => self.known(&self.loops, "loop", name, || format!("{place}.on")),
+            None => Ok(()),
+        };
+        match action {
+            Action::Execute {
+                task: name,
+                on: target,
+            }
+            | Action::Submit {
+                task: name,
+                on: target,
+            }
+            | Action::Schedule {
+                task: name,
+                on: target,
+                ..
+            } => task(name).and_then(|()| on(target)),
+            Action::Periodic {
+                task: name,
+                on: target,
+                period,
+                ..
+            } => {
+                if period.is_zero() {
+                    return Err(number(
+                        &format!("{place}.period_ms"),
+                        "a period must be longer than 0",
+                    ));
+                }
+                task(name).and_then(|()| on(target))
+            }
+            Action::Shutdown { on: target } => on(target),
+            Action::Cancel { task: name } => future(name, "task"),
+            Action::Wait { future: name, .. } => future(name, "future"),
+            Action::Listen {
+                future: name,
+                task: listener,
+            } => future(name, "future").and_then(|()| task(listener)),
+            Action::Complete { promise } => {
+                if self.tasks.contains(promise.as_str()) {
+                    return Err(number(
+                        &format!("{place}.promise"),
+                        "a task's future is completed by the task",
+                    ));
+                }
+                future(promise, "promise")
+            }
+            Action::OnRun { body, .. } => self.steps(body, &format!("{place}.body"), depth + 1),
+            Action::Catch { body, handler } => {
+                self.steps(body, &format!("{place}.body"), depth + 1)?;
+                self.steps(handler, &format!("{place}.handler"), depth + 1)
+            }
+            Action::If { then, otherwise, .. } => {
+                self.steps(then, &format!("{place}.then"), depth + 1)?;
+                self.steps(otherwise, &format!("{place}.otherwise"), depth + 1)
+            }
+            Action::Until { .. }
+            | Action::Block { .. }
+            | Action::Spin { .. }
+            | Action::Mark { .. }
+            | Action::Warn { .. }
+            | Action::Throw
+            | Action::Set { .. }
+            | Action::Stamp { .. } => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::scenario::{Steps, task};
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn a_scenario_survives_json() {
+        let mut s = Scenario::one_loop(10 * MS);
+        s.promise("close", "loop-1");
+        s.main()
+            .fixed_rate(
+                MS,
+                2 * MS,
+                task("tick")
+                    .on_run(2, |t| t.throw())
+                    .catch(|t| t.throw(), |t| t.warn("caught")),
+            )
+            .listen("close", task("closed"))
+            .until(5 * MS)
+            .complete("close");
+        s.check().unwrap();
+        let json = serde_json::to_string(&s).unwrap();
+        assert_eq!(serde_json::from_str::<Scenario>(&json).unwrap(), s);
+    }
+
+    #[test]
+    fn an_unknown_name_is_named_with_its_place() {
+        let mut s = Scenario::one_loop(10 * MS);
+        s.main().execute(task("a").cancel("b"));
+        let error = s.check().unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "tasks[0].body[0].task: there is no future named \"b\"; the scenario has a"
+        );
+    }
+
+    #[test]
+    fn names_are_unique_and_periods_positive() {
+        let mut s = Scenario::one_loop(10 * MS);
+        s.main().execute(task("a")).execute(task("a"));
+        assert!(matches!(s.check(), Err(ScenarioError::Twice { .. })));
+        let mut s = Scenario::one_loop(10 * MS);
+        s.main().fixed_rate(MS, Duration::ZERO, task("a"));
+        assert!(s.check().unwrap_err().to_string().contains("period_ms"));
+    }
+}

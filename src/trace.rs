@@ -1,0 +1,192 @@
+//! What happened: the events of one run on one clock, and the loops' own counters at its end.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::Time;
+
+/// One run of a scenario, as it was recorded.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Trace {
+    /// The events by time; of one thread always in its order.
+    pub events: Vec<Event>,
+    /// The loops' own counters when they ended, in the scenario's order.
+    pub loops: Vec<LoopCounters>,
+    /// The state of every future when the run ended, by the name of its task or promise.
+    pub futures: BTreeMap<String, FutureState>,
+    /// Events that found their thread's buffer full. Anything above 0 makes what is missing inconclusive.
+    pub dropped: u64,
+}
+
+/// One event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// When.
+    #[serde(rename = "at_ms")]
+    pub at: Time,
+    /// On which thread.
+    pub thread: Arc<str>,
+    /// Whether that thread was running an event loop.
+    pub in_loop: bool,
+    /// What happened.
+    pub event: EventKind,
+    /// To which task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<Arc<str>>,
+    /// In which run of it (the first is 1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<u32>,
+    /// The deadline of the timer that ran it.
+    #[serde(rename = "deadline_ms", default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Time>,
+    /// A mark's or a warning's words, a wait's outcome, how long a slow task took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<Arc<str>>,
+}
+
+/// What an event tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EventKind {
+    /// A task was handed to a loop; recorded by the thread that did it.
+    Submitted,
+    /// A run of a task began.
+    Start,
+    /// It ended.
+    End,
+    /// It ended by an error.
+    Threw,
+    /// The loop or the body logged a warning.
+    Warned,
+    /// A cancel was asked for; the note says whether it took.
+    Cancelled,
+    /// A loop refused a task.
+    Rejected,
+    /// A mark of the body's own.
+    Mark,
+    /// A wait for a future ended; the note says how.
+    Waited,
+    /// A promise was completed.
+    Completed,
+    /// A loop was asked to stop.
+    StopAsked,
+    /// A loop's thread ended its loop.
+    Stopped,
+}
+
+impl EventKind {
+    /// The word for it in the timeline and in files.
+    pub const fn word(self) -> &'static str {
+        match self {
+            EventKind::Submitted => "submitted",
+            EventKind::Start => "start",
+            EventKind::End => "end",
+            EventKind::Threw => "threw",
+            EventKind::Warned => "warned",
+            EventKind::Cancelled => "cancelled",
+            EventKind::Rejected => "rejected",
+            EventKind::Mark => "mark",
+            EventKind::Waited => "waited",
+            EventKind::Completed => "completed",
+            EventKind::StopAsked => "stop-asked",
+            EventKind::Stopped => "stopped",
+        }
+    }
+}
+
+/// The state of a future.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FutureState {
+    /// Not done.
+    Pending,
+    /// Done with a value.
+    Success,
+    /// Done with an error.
+    Failed,
+    /// Cancelled.
+    Cancelled,
+}
+
+/// What a loop counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoopCounters {
+    /// The loop's name.
+    pub name: String,
+    /// Runs of ordinary tasks.
+    pub tasks: u64,
+    /// Runs of timers.
+    pub timers: u64,
+    /// Times it asked its poller.
+    pub polls: u64,
+    /// Wake-ups that other threads (or itself) made.
+    pub wakeups: u64,
+    /// Tasks that waited when it ended.
+    pub pending_tasks: u64,
+    /// Timers that waited when it ended.
+    pub pending_timers: u64,
+    /// The longest turn, from the end of its wait to the next wait.
+    #[serde(rename = "longest_turn_ms")]
+    pub longest_turn: Time,
+}
+
+/// The reading of traces: what judges ask.
+impl Trace {
+    /// The events of a task.
+    pub fn of<'a>(&'a self, task: &'a str) -> impl Iterator<Item = &'a Event> {
+        self.events
+            .iter()
+            .filter(move |event| event.task.as_deref() == Some(task))
+    }
+
+    /// The events of one kind, of any task.
+    pub fn kind(&self, kind: EventKind) -> impl Iterator<Item = &Event> {
+        self.events.iter().filter(move |event| event.event == kind)
+    }
+
+    /// The starts of a task, in order.
+    pub fn starts<'a>(&'a self, task: &'a str) -> impl Iterator<Item = &'a Event> {
+        self.of(task).filter(|event| event.event == EventKind::Start)
+    }
+
+    /// The first start of a task.
+    pub fn start<'a>(&'a self, task: &'a str) -> Option<&'a Event> {
+        self.starts(task).next()
+    }
+
+    /// The first end of a task, by an error or not.
+    pub fn end<'a>(&'a self, task: &'a str) -> Option<&'a Event> {
+        self.of(task)
+            .find(|event| matches!(event.event, EventKind::End | EventKind::Threw))
+    }
+
+    /// How late the first run of a timer began, in ms; negative when early.
+    pub fn lateness(&self, task: &str) -> Option<f64> {
+        self.start(task).and_then(Event::lateness)
+    }
+
+    /// When the starts of a task were.
+    pub fn start_times(&self, task: &str) -> Vec<Time> {
+        self.starts(task).map(|event| event.at).collect()
+    }
+
+    /// How many warnings there are about a task.
+    pub fn warnings<'a>(&'a self, task: &'a str) -> impl Iterator<Item = &'a Event> {
+        self.of(task).filter(|event| event.event == EventKind::Warned)
+    }
+
+    /// Where marks with this label stand.
+    pub fn marks<'a>(&'a self, label: &'a str) -> impl Iterator<Item = &'a Event> {
+        self.kind(EventKind::Mark)
+            .filter(move |event| event.note.as_deref() == Some(label))
+    }
+}
+
+impl Event {
+    /// How late a timer's run began, in ms; negative when early. None for what no timer ran.
+    pub fn lateness(&self) -> Option<f64> {
+        self.deadline.map(|deadline| self.at.millis_from(deadline))
+    }
+}
