@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::policy::{
-    Due, ErrorLog, FixedDelay, Listeners, PeriodicError, Policy, Rearm, Submission, TaskError, Ties,
+    Due, ErrorLog, FixedDelay, Listeners, PeriodicError, Policy, Rearm, Submission, TaskError,
 };
 use crate::scenario::MissedTicks;
 
@@ -42,26 +42,10 @@ pub const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "unordered-ties",
-        about: "of timers with equal deadlines the last one scheduled runs first",
-        apply: |p| Policy {
-            ties: Ties::LastFirst,
-            ..p
-        },
-    },
-    Fault {
         name: "lost-task",
         about: "the first task given to a loop never reaches its queue",
         apply: |p| Policy {
             submission: Submission::LosesFirst,
-            ..p
-        },
-    },
-    Fault {
-        name: "inline-execute",
-        about: "a task given from the loop's own thread runs at once instead of in its turn",
-        apply: |p| Policy {
-            submission: Submission::InlineOnLoop,
             ..p
         },
     },
@@ -115,6 +99,14 @@ pub const FAULTS: &[Fault] = &[
         about: "a late tick of a fixed rate moves the grid",
         apply: |p| Policy {
             missed: MissedTicks::Delay,
+            ..p
+        },
+    },
+    Fault {
+        name: "missed-restart",
+        about: "a tick that overran starts the period anew",
+        apply: |p| Policy {
+            missed: MissedTicks::Restart,
             ..p
         },
     },

@@ -4,16 +4,27 @@
 //! [`trace`], the probe's judge makes [`readings`] of it, [`verdict`] turns those into what is said of each claim,
 //! and [`result`] is what is written as JSON and printed.
 
+pub mod builtin;
 pub mod cli;
+pub mod clock;
+pub mod control;
+pub mod event_loop;
 pub mod fault;
 pub mod machine;
+pub mod missed;
 pub mod params;
 pub mod policy;
+pub mod poller;
 pub mod probe;
+pub mod promise;
 pub mod readings;
+pub mod recorder;
 pub mod result;
 pub mod run;
 pub mod scenario;
+pub mod stats;
+pub mod sys;
 pub mod time;
 pub mod trace;
 pub mod verdict;
+pub mod world;

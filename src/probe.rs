@@ -140,6 +140,8 @@ pub struct Claim {
     pub text: Option<TextValue>,
     /// Whether the text is right.
     pub stance: Stance,
+    /// Where the text says it, where that is not the probe's own source.
+    pub source: Option<Source>,
 }
 
 /// Under which policies a claim is judged.
@@ -249,6 +251,7 @@ impl Claim {
         unit: None,
         text: None,
         stance: Stance::Stands,
+        source: None,
     };
 }
 

@@ -1,5 +1,7 @@
 //! What a judge reads from a trace: for each claim a value, what it should be, and what it rests on.
 
+use std::time::Duration;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -36,6 +38,9 @@ pub enum Expect {
     Exact(Value),
     /// Near the virtual run's reading of the same scenario, in ms.
     Ideal,
+    /// The virtual run's reading of the same scenario exactly, unless the machine disturbed the run: a count or an
+    /// order that follows the parameters.
+    SameAsIdeal,
     /// Never below this, whatever disturbs the machine: early timers have no excuse.
     AtLeast(f64),
     /// At most this, unless the machine disturbed the run.
@@ -115,6 +120,11 @@ impl Readings {
         self.push(id, number(observed), Expect::Ideal)
     }
 
+    /// A count or an order that should be the virtual run's.
+    pub fn same(&mut self, id: &'static str, observed: impl Into<Value>) -> &mut Reading {
+        self.push(id, observed.into(), Expect::SameAsIdeal)
+    }
+
     /// A number that is never below a bound.
     pub fn at_least(&mut self, id: &'static str, observed: Option<f64>, least: f64) -> &mut Reading {
         self.push(id, number(observed), Expect::AtLeast(least))
@@ -178,6 +188,15 @@ impl Reading {
     pub fn rests_on(&mut self, from: Time, to: Time) -> &mut Reading {
         self.rests_on.push(Stretch { from, to });
         self
+    }
+
+    /// The longest of the stretches it rests on: the wait that the rule for "on time" is applied to.
+    pub fn longest_wait(&self) -> Duration {
+        self.rests_on
+            .iter()
+            .map(|rest| rest.to.since(rest.from))
+            .max()
+            .unwrap_or_default()
     }
 
     /// Words for the reader.

@@ -160,6 +160,11 @@ pub fn judge(reading: &Reading, ideal: &Value, rule: &OnTime, around: &Surroundi
             expected.clone(),
             format!("expected {expected}, saw {}", reading.observed),
         ),
+        Expect::SameAsIdeal if reading.observed == *ideal => held(ideal.clone()),
+        Expect::SameAsIdeal => off(
+            ideal.clone(),
+            format!("expected {ideal}, saw {}", reading.observed),
+        ),
         Expect::AtLeast(least) => match reading.observed.as_f64() {
             Some(value) if value >= *least => held((*least).into()),
             Some(value) => verdict(
@@ -176,7 +181,7 @@ pub fn judge(reading: &Reading, ideal: &Value, rule: &OnTime, around: &Surroundi
         },
         Expect::Ideal => match (reading.observed.as_f64(), ideal.as_f64()) {
             (Some(value), Some(wanted)) => {
-                let wait = longest_wait(reading, around);
+                let wait = reading.longest_wait();
                 if (value - wanted).abs() <= duration_millis(rule.allowed(wait)) {
                     held(ideal.clone())
                 } else {
@@ -220,11 +225,6 @@ fn excuse(reading: &Reading, around: &Surroundings) -> Option<String> {
         "the machine held the process up from {} to {} ms",
         hit.from, hit.to
     ))
-}
-
-fn longest_wait(reading: &Reading, around: &Surroundings) -> Duration {
-    let longest = reading.rests_on.iter().map(|rest| rest.to.since(rest.from)).max();
-    longest.unwrap_or_else(|| around.end.since(Time::ZERO))
 }
 
 /// The verdict over several runs or readings: the worst, except that runs which can't tell don't spoil one that can.

@@ -266,6 +266,16 @@ pub trait Steps: Sized {
         })
     }
 
+    /// Arms a one-shot timer on this loop.
+    fn schedule_on(self, on: &str, after: Duration, task: TaskDef) -> Self {
+        let (this, task) = self.bring(task);
+        this.step(Action::Schedule {
+            task,
+            after,
+            on: Some(on.into()),
+        })
+    }
+
     /// Arms a fixed-rate timer whose missed ticks are the loop's business.
     fn fixed_rate(self, first: Duration, period: Duration, task: TaskDef) -> Self {
         self.periodic(Mode::FixedRate, first, period, None, None, task)

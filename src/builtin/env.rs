@@ -1,0 +1,238 @@
+//! What all threads of a run share: the scenario with its names as numbers, the loops, the futures, the variables.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use super::RunError;
+use crate::clock::Clock;
+use crate::event_loop::{Handle, Observer, Scheduled, Tag, Warning};
+use crate::policy::{FixedDelay, Policy};
+use crate::promise::Promise;
+use crate::recorder::{Note, Row, record};
+use crate::scenario::{Action, Condition, Mode, Scenario};
+use crate::time::Time;
+use crate::trace::{EventKind, FutureState};
+
+/// Shared by all threads of a run.
+#[derive(Debug)]
+pub(super) struct Env {
+    pub(super) scenario: Scenario,
+    pub(super) clock: Clock,
+    pub(super) names: Names,
+    pub(super) loops: Vec<Handle>,
+    /// How often each task has begun, by its place in the scenario.
+    runs: Vec<AtomicU32>,
+    /// By the name's number; only those that are variables are used.
+    variables: Vec<AtomicI64>,
+    /// When the scenario began, on the clock.
+    start: AtomicU64,
+    futures: Mutex<BTreeMap<u16, FutureEntry>>,
+}
+
+/// A future of the run, and how it is cancelled where it is a timer's.
+#[derive(Clone, Debug)]
+pub(super) struct FutureEntry {
+    pub(super) promise: Promise,
+    pub(super) timer: Option<Scheduled>,
+}
+
+/// The names of a scenario as numbers, so that a recorded row holds no string. Tasks come first, in their order.
+#[derive(Debug)]
+pub(super) struct Names {
+    all: Vec<Arc<str>>,
+    numbers: BTreeMap<Arc<str>, u16>,
+}
+
+impl Names {
+    pub(super) fn of(scenario: &Scenario) -> Names {
+        let mut names = Names {
+            all: Vec::new(),
+            numbers: BTreeMap::new(),
+        };
+        let tasks = scenario.tasks.iter().map(|task| task.name.as_str());
+        tasks
+            .chain(scenario.promises.iter().map(|promise| promise.name.as_str()))
+            .for_each(|name| names.add(name));
+        visit(scenario, &mut |action| match action {
+            Action::Mark { label } | Action::Warn { label } => names.add(label),
+            Action::Set { variable, .. } | Action::Stamp { variable } => names.add(variable),
+            Action::If {
+                condition: Condition::Equal { variable, .. } | Condition::Elapsed { variable, .. },
+                ..
+            } => {
+                names.add(variable);
+            }
+            _ => {}
+        });
+        names
+    }
+
+    fn add(&mut self, name: &str) {
+        if !self.numbers.contains_key(name) {
+            let name: Arc<str> = name.into();
+            self.numbers.insert(name.clone(), self.all.len() as u16);
+            self.all.push(name);
+        }
+    }
+
+    /// A name's number. Only names that the scenario contains are asked for.
+    pub(super) fn number(&self, name: &str) -> u16 {
+        self.numbers.get(name).copied().unwrap_or(u16::MAX)
+    }
+
+    pub(super) fn all(&self) -> &[Arc<str>] {
+        &self.all
+    }
+}
+
+/// Calls `f` with every action of a scenario, nested ones too.
+fn visit<'a>(scenario: &'a Scenario, f: &mut impl FnMut(&'a Action)) {
+    fn walk<'a>(actions: &'a [Action], f: &mut impl FnMut(&'a Action)) {
+        for action in actions {
+            f(action);
+            match action {
+                Action::OnRun { body, .. } => walk(body, f),
+                Action::Catch { body, handler } => {
+                    walk(body, f);
+                    walk(handler, f);
+                }
+                Action::If { then, otherwise, .. } => {
+                    walk(then, f);
+                    walk(otherwise, f);
+                }
+                _ => {}
+            }
+        }
+    }
+    scenario.threads.iter().for_each(|thread| walk(&thread.steps, f));
+    scenario.tasks.iter().for_each(|task| walk(&task.body, f));
+}
+
+/// Whether a policy has everything that a scenario needs.
+pub(super) fn supports(scenario: &Scenario, policy: &Policy) -> Result<(), RunError> {
+    let mut needs_fixed_delay = false;
+    visit(scenario, &mut |action| {
+        needs_fixed_delay |= matches!(
+            action,
+            Action::Periodic {
+                mode: Mode::FixedDelay,
+                ..
+            }
+        );
+    });
+    if needs_fixed_delay && policy.fixed_delay == FixedDelay::Unsupported {
+        return Err(RunError::Unsupported { what: "fixed delay" });
+    }
+    Ok(())
+}
+
+impl Env {
+    pub(super) fn new(scenario: &Scenario, clock: Clock, names: Names, loops: Vec<Handle>) -> Arc<Env> {
+        let futures = scenario.promises.iter().map(|promise| {
+            let owner = scenario
+                .loops
+                .iter()
+                .position(|l| l.name == promise.owner)
+                .unwrap_or(0);
+            (
+                names.number(&promise.name),
+                FutureEntry {
+                    promise: loops[owner].promise(),
+                    timer: None,
+                },
+            )
+        });
+        Arc::new(Env {
+            clock,
+            futures: Mutex::new(futures.collect()),
+            loops,
+            runs: scenario.tasks.iter().map(|_| AtomicU32::new(0)).collect(),
+            variables: names.all.iter().map(|_| AtomicI64::new(0)).collect(),
+            start: AtomicU64::new(0),
+            scenario: scenario.clone(),
+            names,
+        })
+    }
+
+    /// The scenario begins at this instant of the clock; said before any outside thread begins.
+    pub(super) fn set_start(&self, start: Time) {
+        self.start.store(start.as_nanos(), Ordering::Relaxed);
+    }
+
+    /// How long it is until this instant of the scenario.
+    pub(super) fn time_until(&self, at: Time) -> Duration {
+        let start = Duration::from_nanos(self.start.load(Ordering::Relaxed));
+        at.after(start).since(self.clock.now())
+    }
+
+    /// The loop of that name, or the given one.
+    pub(super) fn loop_named(&self, name: Option<&str>, otherwise: usize) -> usize {
+        name.and_then(|name| self.scenario.loops.iter().position(|l| l.name == name))
+            .unwrap_or(otherwise)
+    }
+
+    /// Counts a run of a task that begins; the first is 1.
+    pub(super) fn begin_run(&self, task: u16) -> u32 {
+        self.runs[usize::from(task)].fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    pub(super) fn variable(&self, name: &str) -> &AtomicI64 {
+        &self.variables[usize::from(self.names.number(name))]
+    }
+
+    pub(super) fn add_future(&self, task: u16, entry: FutureEntry) {
+        self.lock_futures().insert(task, entry);
+    }
+
+    pub(super) fn future(&self, name: &str) -> Option<FutureEntry> {
+        self.lock_futures().get(&self.names.number(name)).cloned()
+    }
+
+    /// The state of every future, by name.
+    pub(super) fn future_states(&self) -> BTreeMap<String, FutureState> {
+        let futures = self.lock_futures();
+        futures
+            .iter()
+            .map(|(&name, entry)| {
+                (
+                    self.names.all[usize::from(name)].to_string(),
+                    entry.promise.state(),
+                )
+            })
+            .collect()
+    }
+
+    /// Lets go of everything that refers back to the loops.
+    pub(super) fn clear(&self) {
+        self.lock_futures().clear();
+        self.loops.iter().for_each(Handle::discard);
+    }
+
+    fn lock_futures(&self) -> MutexGuard<'_, BTreeMap<u16, FutureEntry>> {
+        self.futures
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// Records what the loops warn of.
+#[derive(Debug)]
+pub(super) struct RecordWarnings;
+
+impl Observer for RecordWarnings {
+    fn warned(&self, tag: Tag, warning: Warning<'_>) {
+        let note = match warning {
+            Warning::Raised(_) => Note::Words("task raised an error"),
+            Warning::Slow(took) => Note::Took(took),
+        };
+        record(Row {
+            kind: EventKind::Warned,
+            task: Some(tag.0 as u16),
+            run: 0,
+            deadline: None,
+            note,
+        });
+    }
+}

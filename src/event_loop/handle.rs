@@ -1,0 +1,333 @@
+//! What other threads see of a loop: give it tasks, arm and cancel timers, stop it.
+
+use std::cell::Cell;
+use std::fmt::Debug;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender};
+
+use super::wake_flag::WakeFlag;
+use super::{
+    Counters, Executor, Firing, Observer, Rejected, Repeat, Tag, Task, TimerHeap, TimerKey, Warning,
+};
+use crate::clock::Clock;
+use crate::policy::{ErrorLog, Listeners, Policy, Submission, TaskError, Ties, WakeUp};
+use crate::poller::Wake;
+use crate::promise::{Failure, Promise};
+use crate::time::Time;
+use crate::world::WorldEnded;
+
+/// A loop as other threads see it. Clones are the same loop.
+#[derive(Clone, Debug)]
+pub struct Handle {
+    pub(super) shared: Arc<Shared>,
+}
+
+/// What the loop and its handles have in common.
+pub(super) struct Shared {
+    pub(super) clock: Clock,
+    pub(super) policy: Policy,
+    pub(super) slow_task: Option<Duration>,
+    pub(super) observer: Arc<dyn Observer>,
+    pub(super) counters: Counters,
+    pub(super) timers: Mutex<TimerHeap<Timer>>,
+    pub(super) flag: WakeFlag,
+    pub(super) stopping: AtomicBool,
+    pub(super) ended: AtomicBool,
+    pub(super) queue: Receiver<Post>,
+    post: Sender<Post>,
+    waker: Arc<dyn Wake>,
+    identity: u64,
+    lost_one: AtomicBool,
+}
+
+impl Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "EventLoop({})", self.identity)
+    }
+}
+
+/// What stands in a loop's queue.
+pub(super) enum Post {
+    Task(Task),
+    /// A timer that was due.
+    Timer(Time, Timer),
+}
+
+pub(super) struct Timer {
+    pub(super) tag: Tag,
+    pub(super) repeat: Option<Repeat>,
+    pub(super) work: Box<dyn FnMut(&Firing) + Send>,
+    pub(super) scheduled: Scheduled,
+}
+
+/// An armed timer: its future, and a way to cancel it from any thread.
+#[derive(Clone, Debug)]
+pub struct Scheduled {
+    future: Promise,
+    owner: Handle,
+    /// Where it stands in the heap; none while it runs or waits in the queue.
+    key: Arc<Mutex<Option<TimerKey>>>,
+}
+
+thread_local! {
+    /// Which loop the thread runs: 0 is none.
+    static RUNNING: Cell<u64> = const { Cell::new(0) };
+}
+
+static NEXT_IDENTITY: AtomicU64 = AtomicU64::new(1);
+
+impl Handle {
+    pub(super) fn new(
+        clock: Clock,
+        policy: Policy,
+        slow_task: Option<Duration>,
+        waker: Arc<dyn Wake>,
+        observer: Arc<dyn Observer>,
+    ) -> Handle {
+        let (post, queue) = crossbeam_channel::unbounded();
+        let shared = Shared {
+            clock,
+            policy,
+            slow_task,
+            observer,
+            counters: Counters::default(),
+            timers: Mutex::default(),
+            flag: WakeFlag::new(policy.wake == WakeUp::WhenAsleep),
+            stopping: AtomicBool::new(false),
+            ended: AtomicBool::new(false),
+            queue,
+            post,
+            waker,
+            identity: NEXT_IDENTITY.fetch_add(1, Ordering::Relaxed),
+            lost_one: AtomicBool::new(false),
+        };
+        Handle {
+            shared: Arc::new(shared),
+        }
+    }
+
+    /// Its counters.
+    pub fn counters(&self) -> &Counters {
+        &self.shared.counters
+    }
+
+    /// Its choices.
+    pub fn policy(&self) -> &Policy {
+        &self.shared.policy
+    }
+
+    /// Drops every task and timer that waits: of a loop that has ended, what refers back to it.
+    pub fn discard(&self) {
+        let timers = std::mem::take(&mut *self.shared.lock_timers());
+        drop(timers);
+        self.shared.queue.try_iter().for_each(drop);
+    }
+
+    /// How many tasks wait.
+    pub fn pending_tasks(&self) -> usize {
+        self.shared.queue.len()
+    }
+
+    /// How many timers wait.
+    pub fn pending_timers(&self) -> usize {
+        self.shared.lock_timers().len()
+    }
+
+    /// A promise that belongs to this loop.
+    pub fn promise<T: Clone + Send + 'static>(&self) -> Promise<T> {
+        Promise::new(Arc::new(self.clone()), self.shared.clock.clone())
+    }
+
+    /// Runs `work` on the loop and gives the future of it.
+    ///
+    /// # Errors
+    /// When the loop takes no more tasks.
+    pub fn submit(&self, tag: Tag, mut work: impl FnMut() + Send + 'static) -> Result<Promise, Rejected> {
+        let promise = self.promise();
+        let (future, shared) = (promise.clone(), self.shared.clone());
+        let run = move || {
+            if promise.set_uncancellable() {
+                match shared.attempt(&mut work) {
+                    Ok(()) => promise.succeed(()),
+                    Err(message) => promise.fail(Failure::Raised(message)),
+                };
+            }
+        };
+        self.execute(Task {
+            tag,
+            work: Box::new(run),
+        })?;
+        Ok(future)
+    }
+
+    /// Arms a timer `after` from now, once or repeating.
+    ///
+    /// # Errors
+    /// When the loop takes no more tasks.
+    pub fn schedule(
+        &self,
+        tag: Tag,
+        after: Duration,
+        repeat: Option<Repeat>,
+        work: impl FnMut(&Firing) + Send + 'static,
+    ) -> Result<Scheduled, Rejected> {
+        if self.shared.ended.load(Ordering::Acquire) {
+            return Err(Rejected);
+        }
+        let scheduled = Scheduled {
+            future: self.promise(),
+            owner: self.clone(),
+            key: Arc::default(),
+        };
+        let timer = Timer {
+            tag,
+            repeat,
+            work: Box::new(work),
+            scheduled: scheduled.clone(),
+        };
+        let deadline = self.shared.clock.now().after(after);
+        if self.shared.arm(deadline, timer) || self.shared.policy.wake == WakeUp::SinceWait {
+            self.shared.wake_after_post();
+        }
+        Ok(scheduled)
+    }
+
+    /// Asks the loop to stop after the turn that it is in.
+    pub fn stop(&self) {
+        self.shared.stopping.store(true, Ordering::Release);
+        self.shared.wake_after_post();
+    }
+}
+
+impl Executor for Handle {
+    fn in_loop(&self) -> bool {
+        RUNNING.get() == self.shared.identity
+    }
+
+    fn execute(&self, task: Task) -> Result<(), Rejected> {
+        let shared = &self.shared;
+        if shared.ended.load(Ordering::Acquire) {
+            return Err(Rejected);
+        }
+        match shared.policy.submission {
+            Submission::InlineOnLoop if self.in_loop() => shared.run_task(task),
+            Submission::InlineOnCaller if !self.in_loop() => shared.run_task(task),
+            Submission::LosesFirst if !shared.lost_one.swap(true, Ordering::Relaxed) => {}
+            _ => {
+                shared.push(Post::Task(task));
+                shared.wake_after_post();
+            }
+        }
+        Ok(())
+    }
+
+    fn notify(&self, listener: Task) {
+        if self.in_loop() || self.shared.policy.listeners == Listeners::Completer {
+            self.shared.run_task(listener);
+        } else if self.execute(listener).is_err() {
+            // The loop has ended: there is no thread left on which the listener may run.
+        }
+    }
+}
+
+impl Scheduled {
+    /// Its future.
+    pub fn future(&self) -> &Promise {
+        &self.future
+    }
+
+    /// Cancels it; false when it is done, or running for the only time.
+    pub fn cancel(&self) -> bool {
+        let cancelled = self.future.cancel();
+        if cancelled && let Some(key) = self.lock_key().take() {
+            self.owner.shared.lock_timers().remove(key);
+        }
+        cancelled
+    }
+
+    fn lock_key(&self) -> MutexGuard<'_, Option<TimerKey>> {
+        self.key.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Shared {
+    pub(super) fn become_current(&self) {
+        RUNNING.set(self.identity);
+    }
+
+    pub(super) fn lock_timers(&self) -> MutexGuard<'_, TimerHeap<Timer>> {
+        // Nothing that can panic runs under the lock.
+        self.timers
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    pub(super) fn push(&self, post: Post) {
+        // The receiver lives beside the sender, so there is always one.
+        let _ = self.post.send(post);
+    }
+
+    /// Puts a timer into the heap; whether it is now the first.
+    pub(super) fn arm(&self, deadline: Time, timer: Timer) -> bool {
+        let scheduled = timer.scheduled.clone();
+        let mut key = scheduled.lock_key();
+        let mut timers = self.lock_timers();
+        let first = timers.next_deadline().is_none_or(|next| deadline < next);
+        *key = Some(match self.policy.ties {
+            Ties::Sequence => timers.insert(deadline, timer),
+            Ties::LastFirst => timers.insert_first(deadline, timer),
+        });
+        first
+    }
+
+    pub(super) fn wake_after_post(&self) {
+        if self.flag.set() {
+            self.counters.add_wakeup();
+            self.waker.wake();
+        }
+    }
+
+    pub(super) fn run_task(&self, task: Task) {
+        self.counters.add_task();
+        let Task { tag, work } = task;
+        let result = self.watched(tag, || self.attempt(work));
+        if let Err(message) = result {
+            if self.policy.error_log != ErrorLog::Nothing {
+                self.observer.warned(tag, Warning::Raised(&message));
+            }
+            if self.policy.task_error == TaskError::EndsLoop {
+                self.stopping.store(true, Ordering::Release);
+            }
+        }
+    }
+
+    /// Runs work and reports it when it takes longer than the slow-task watch allows.
+    pub(super) fn watched<R>(&self, tag: Tag, work: impl FnOnce() -> R) -> R {
+        let Some(threshold) = self.slow_task else {
+            return work();
+        };
+        let began = self.clock.now();
+        let result = work();
+        let took = self.clock.now().since(began);
+        if took > threshold {
+            self.observer.warned(tag, Warning::Slow(took));
+        }
+        result
+    }
+
+    /// Runs work and catches an error that it raises.
+    pub(super) fn attempt(&self, work: impl FnOnce()) -> Result<(), String> {
+        catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
+            if payload.is::<WorldEnded>() {
+                resume_unwind(payload);
+            }
+            let text = payload.downcast_ref::<&str>().map(|text| (*text).to_string());
+            text.or_else(|| payload.downcast_ref::<String>().cloned())
+                .unwrap_or_else(|| "an error".into())
+        })
+    }
+}

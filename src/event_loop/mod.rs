@@ -1,0 +1,85 @@
+//! The event loop: a task queue, a timer heap, a coalesced wake-up, and a turn in the policy's order.
+//!
+//! The loop knows named choices ([`Policy`]) and nothing of who made them; the same code runs on a real poller and in
+//! a simulated world. It records nothing itself: an [`Observer`] hears of warnings, tasks record what they do.
+
+mod counters;
+mod handle;
+mod repeat;
+mod timer_heap;
+mod turn;
+mod wake_flag;
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use thiserror::Error;
+
+pub use counters::Counters;
+pub use handle::{Handle, Scheduled};
+pub use repeat::{LastRun, Repeat};
+pub use timer_heap::{TimerHeap, TimerKey};
+pub use turn::EventLoop;
+
+use crate::time::Time;
+
+/// The caller's own name for a task; the loop only passes it on to the observer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tag(pub u32);
+
+/// A task for an executor.
+pub struct Task {
+    /// Its name.
+    pub tag: Tag,
+    /// What it does. A panic in it is caught by the loop.
+    pub work: Box<dyn FnOnce() + Send>,
+}
+
+impl Debug for Task {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Task({})", self.tag.0)
+    }
+}
+
+/// What a timer's body learns of its run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Firing {
+    /// When it was due.
+    pub deadline: Time,
+}
+
+/// Runs tasks on a thread of its own. All methods may be called from any thread.
+pub trait Executor: Send + Sync + Debug {
+    /// Whether the calling thread is the executor's.
+    fn in_loop(&self) -> bool;
+
+    /// Runs a task later, on the executor's thread.
+    ///
+    /// # Errors
+    /// When the executor takes no more tasks.
+    fn execute(&self, task: Task) -> Result<(), Rejected>;
+
+    /// Runs a listener: at once when the caller is on the executor's thread, else as a task. One that the executor
+    /// refuses is lost, as in Netty, which logs it.
+    fn notify(&self, listener: Task);
+}
+
+/// The executor takes no more tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the event loop takes no more tasks")]
+pub struct Rejected;
+
+/// Hears what a loop has to say. Called on the thread where it happens.
+pub trait Observer: Send + Sync + Debug {
+    /// The loop logs a warning about a task.
+    fn warned(&self, tag: Tag, warning: Warning<'_>);
+}
+
+/// What a loop warns of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Warning<'a> {
+    /// A task's body raised an error.
+    Raised(&'a str),
+    /// A task took longer than the threshold of the slow-task watch.
+    Slow(Duration),
+}

@@ -1,0 +1,217 @@
+//! The loop's own side: one turn after the other, in the policy's order.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::handle::{Handle, Post, Shared, Timer};
+use super::{Firing, LastRun, Observer, Warning};
+use crate::clock::Clock;
+use crate::policy::{Due, ErrorLog, PeriodicError, Policy, Rearm, TimerPass, TurnOrder, WakeUp};
+use crate::poller::Poller;
+use crate::promise::Failure;
+use crate::time::{Time, nanos};
+
+/// An event loop. It belongs to the thread that turns it; everyone else has a [`Handle`].
+#[derive(Debug)]
+pub struct EventLoop {
+    handle: Handle,
+    poller: Box<dyn Poller>,
+    /// When the present turn's wait ended.
+    turn_began: Option<Time>,
+}
+
+impl EventLoop {
+    /// A loop that nobody turns yet. `slow_task` overrides the policy's watch where it is given.
+    pub fn new(
+        clock: Clock,
+        poller: Box<dyn Poller>,
+        policy: Policy,
+        slow_task: Option<Duration>,
+        observer: Arc<dyn Observer>,
+    ) -> EventLoop {
+        let slow_task = slow_task.or(policy.slow_task);
+        let handle = Handle::new(clock, policy, slow_task, poller.waker(), observer);
+        EventLoop {
+            handle,
+            poller,
+            turn_began: None,
+        }
+    }
+
+    /// What other threads use.
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Turns until somebody asks it to stop; then refuses what comes.
+    ///
+    /// # Errors
+    /// What the poller reports.
+    pub fn run(&mut self) -> io::Result<()> {
+        self.shared().become_current();
+        let result = self.turn_until_stopped();
+        self.shared().ended.store(true, Ordering::Release);
+        result
+    }
+
+    fn turn_until_stopped(&mut self) -> io::Result<()> {
+        while !self.shared().stopping.load(Ordering::Acquire) {
+            self.turn()?;
+        }
+        Ok(())
+    }
+
+    /// One turn: a wait, then tasks and timers in the policy's order.
+    ///
+    /// # Errors
+    /// What the poller reports.
+    pub fn turn(&mut self) -> io::Result<()> {
+        self.wait()?;
+        let shared = self.shared();
+        match shared.policy.turn {
+            TurnOrder::IoThenTasks => {
+                shared.queue_due_timers();
+                shared.drain_queue();
+            }
+            TurnOrder::TasksTimersIo => {
+                shared.drain_queue();
+                shared.run_due_timers();
+            }
+        }
+        Ok(())
+    }
+
+    fn shared(&self) -> &Shared {
+        &self.handle.shared
+    }
+
+    fn wait(&mut self) -> io::Result<()> {
+        let shared = &self.handle.shared;
+        let until = shared.wait_until(&mut self.turn_began);
+        shared.counters.add_poll();
+        self.poller.wait(&shared.clock, until)?;
+        match shared.policy.wake {
+            WakeUp::WhenAsleep => _ = shared.flag.set(),
+            WakeUp::SinceWait => shared.flag.clear(),
+        }
+        self.turn_began = Some(shared.clock.now());
+        Ok(())
+    }
+}
+
+impl Shared {
+    /// Until when the poller may wait; ends the present turn.
+    fn wait_until(&self, turn_began: &mut Option<Time>) -> Option<Time> {
+        let now = self.clock.now();
+        if let Some(began) = turn_began.take() {
+            self.counters.turn_took(nanos(now.since(began)));
+        }
+        if self.policy.wake == WakeUp::WhenAsleep {
+            self.flag.clear();
+        }
+        // Looked at after the flag was cleared: a post that saw it set is in the queue by now.
+        if !self.queue.is_empty() || self.stopping.load(Ordering::Acquire) {
+            return Some(now);
+        }
+        self.lock_timers()
+            .next_deadline()
+            .map(|deadline| self.fires_at(deadline))
+    }
+
+    /// When a timer with this deadline counts as due.
+    fn fires_at(&self, deadline: Time) -> Time {
+        match self.policy.due {
+            Due::AtDeadline => deadline,
+            Due::Early(by) => Time::from_nanos(deadline.as_nanos().saturating_sub(nanos(by))),
+            Due::Late(by) => deadline.after(by),
+        }
+    }
+
+    /// The latest deadline that counts as due now.
+    fn due_horizon(&self) -> Time {
+        let now = self.clock.now();
+        match self.policy.due {
+            Due::AtDeadline => now,
+            Due::Early(by) => now.after(by),
+            Due::Late(by) => Time::from_nanos(now.as_nanos().saturating_sub(nanos(by))),
+        }
+    }
+
+    fn drain_queue(&self) {
+        while let Ok(post) = self.queue.try_recv() {
+            match post {
+                Post::Task(task) => self.run_task(task),
+                Post::Timer(due, timer) => self.run_timer(due, timer),
+            }
+            if self.stopping.load(Ordering::Relaxed) {
+                return;
+            }
+        }
+    }
+
+    /// Netty: what is due goes behind the tasks that wait already, and runs as one of them.
+    fn queue_due_timers(&self) {
+        let horizon = self.due_horizon();
+        while let Some((due, timer)) = self.pop_due(horizon) {
+            self.push(Post::Timer(due, timer));
+        }
+    }
+
+    /// Text D: what is due runs now, behind all tasks.
+    fn run_due_timers(&self) {
+        match self.policy.timer_pass {
+            TimerPass::Collected => {
+                let horizon = self.due_horizon();
+                let due: Vec<_> = std::iter::from_fn(|| self.pop_due(horizon)).collect();
+                due.into_iter()
+                    .for_each(|(due, timer)| self.run_timer(due, timer));
+            }
+            TimerPass::LookAgain => {
+                while let Some((due, timer)) = self.pop_due(self.due_horizon()) {
+                    self.run_timer(due, timer);
+                }
+            }
+        }
+    }
+
+    fn pop_due(&self, horizon: Time) -> Option<(Time, Timer)> {
+        self.lock_timers().pop_due(horizon)
+    }
+
+    fn run_timer(&self, due: Time, mut timer: Timer) {
+        let future = timer.scheduled.future().clone();
+        let starts = if timer.repeat.is_some() {
+            !future.is_done()
+        } else {
+            future.set_uncancellable()
+        };
+        if !starts {
+            return;
+        }
+        self.counters.add_timer();
+        let started = self.clock.now();
+        let firing = Firing { deadline: due };
+        let result = self.watched(timer.tag, || self.attempt(|| (timer.work)(&firing)));
+        if let (Err(message), ErrorLog::All) = (&result, self.policy.error_log) {
+            self.observer.warned(timer.tag, Warning::Raised(message));
+        }
+        match (result, timer.repeat) {
+            (Ok(()), None) => _ = future.succeed(()),
+            (Err(message), None) => _ = future.fail(Failure::Raised(message)),
+            (Err(message), Some(_)) if self.policy.periodic_error == PeriodicError::Stop => {
+                future.fail(Failure::Raised(message));
+            }
+            (_, Some(_)) if future.is_done() || self.policy.rearm == Rearm::Never => {}
+            (_, Some(repeat)) => {
+                let last = LastRun {
+                    due,
+                    started,
+                    ended: self.clock.now(),
+                };
+                self.arm(repeat.next_deadline(last, self.policy.fixed_delay), timer);
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The real poller: mio's poll, waiting to the microsecond.
+//!
+//! mio rounds a timeout up to the next millisecond. On Linux a timerfd in the same poll carries the deadline instead,
+//! and is set anew only when the deadline changes. Elsewhere mio's timeout has to do: up to a millisecond late, never
+//! early.
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mio::{Events, Interest, Poll, Token, Waker};
+
+use super::{Poller, Wake};
+use crate::clock::Clock;
+use crate::sys::DeadlineTimer;
+use crate::time::Time;
+
+/// Events taken from the kernel at once.
+const EVENTS: usize = 1024;
+const WAKER: Token = Token(usize::MAX);
+const TIMER: Token = Token(usize::MAX - 1);
+
+/// A poller on mio.
+#[derive(Debug)]
+pub struct MioPoller {
+    poll: Poll,
+    events: Events,
+    waker: Arc<MioWaker>,
+    timer: Option<DeadlineTimer>,
+}
+
+#[derive(Debug)]
+struct MioWaker(Waker);
+
+impl Wake for MioWaker {
+    fn wake(&self) {
+        // The poller outlives its loop's handles' use of it, or is gone and needs no waking.
+        let _ = self.0.wake();
+    }
+}
+
+impl MioPoller {
+    /// A poller whose deadlines count from `origin`.
+    ///
+    /// # Errors
+    /// Out of descriptors, or what else the operating system reports.
+    pub fn new(origin: Instant) -> io::Result<MioPoller> {
+        MioPoller::with_timer(DeadlineTimer::new(origin)?)
+    }
+
+    /// A poller as it is where there is no timerfd.
+    ///
+    /// # Errors
+    /// As [`MioPoller::new`].
+    pub fn portable() -> io::Result<MioPoller> {
+        MioPoller::with_timer(None)
+    }
+
+    fn with_timer(mut timer: Option<DeadlineTimer>) -> io::Result<MioPoller> {
+        let poll = Poll::new()?;
+        let waker = Arc::new(MioWaker(Waker::new(poll.registry(), WAKER)?));
+        if let Some(timer) = &mut timer {
+            poll.registry().register(timer, TIMER, Interest::READABLE)?;
+        }
+        Ok(MioPoller {
+            poll,
+            events: Events::with_capacity(EVENTS),
+            waker,
+            timer,
+        })
+    }
+
+    /// The timeout for mio, and the timer set where there is one.
+    fn timeout(&mut self, clock: &Clock, until: Option<Time>) -> io::Result<Option<Duration>> {
+        let Some(until) = until else {
+            // A timer left armed only makes the loop look once more; disarming it would cost a call each time.
+            return Ok(None);
+        };
+        let left = until.since(clock.now());
+        match &mut self.timer {
+            _ if left.is_zero() => Ok(Some(Duration::ZERO)),
+            Some(timer) => timer.arm(Some(until)).map(|()| None),
+            None => Ok(Some(left)),
+        }
+    }
+}
+
+impl Poller for MioPoller {
+    fn wait(&mut self, clock: &Clock, until: Option<Time>) -> io::Result<()> {
+        let timeout = self.timeout(clock, until)?;
+        match self.poll.poll(&mut self.events, timeout) {
+            Ok(()) => {}
+            // A signal ended the wait: the loop looks at its timers and waits again for what is left.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
+            Err(error) => return Err(error),
+        }
+        for event in &self.events {
+            if let (TIMER, Some(timer)) = (event.token(), &mut self.timer) {
+                timer.clear();
+            }
+        }
+        Ok(())
+    }
+
+    fn waker(&self) -> Arc<dyn Wake> {
+        self.waker.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn never_early_and_woken(mut poller: MioPoller, clock: &Clock) {
+        for micros in [0, 1, 500, 1500] {
+            let until = clock.now().after(Duration::from_micros(micros));
+            while clock.now() < until {
+                poller.wait(clock, Some(until)).unwrap();
+            }
+        }
+        let waker = poller.waker();
+        waker.wake();
+        poller.wait(clock, None).unwrap();
+        waker.wake();
+        poller.wait(clock, Some(Time::MAX)).unwrap();
+    }
+
+    #[test]
+    fn it_waits_until_a_deadline_and_ends_by_a_wake() {
+        let clock = Clock::wall();
+        let Clock::Wall(origin) = clock else {
+            unreachable!()
+        };
+        never_early_and_woken(MioPoller::new(origin).unwrap(), &clock);
+    }
+
+    #[test]
+    fn so_does_the_portable_one() {
+        never_early_and_woken(MioPoller::portable().unwrap(), &Clock::wall());
+    }
+}

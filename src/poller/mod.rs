@@ -1,0 +1,33 @@
+//! Where a loop waits. Two implementations: mio for real time, the world for virtual time.
+
+mod mio_poller;
+mod simulated;
+
+use std::fmt::Debug;
+use std::io;
+use std::sync::Arc;
+
+pub use mio_poller::MioPoller;
+pub use simulated::SimulatedPoller;
+
+use crate::clock::Clock;
+use crate::time::Time;
+
+/// One loop's place to wait.
+pub trait Poller: Send + Debug {
+    /// Waits until a wake-up or this instant (`None`: without end); an instant that has passed only looks. May return
+    /// for nothing.
+    ///
+    /// # Errors
+    /// What the operating system reports.
+    fn wait(&mut self, clock: &Clock, until: Option<Time>) -> io::Result<()>;
+
+    /// What wakes this poller.
+    fn waker(&self) -> Arc<dyn Wake>;
+}
+
+/// Ends a wait, the present one or the next.
+pub trait Wake: Send + Sync + Debug {
+    /// Ends it. A poller that is gone needs no waking, so nothing is reported.
+    fn wake(&self);
+}

@@ -1,0 +1,376 @@
+//! Virtual time: one actor runs at a time, and the clock jumps to the next thing that happens.
+//!
+//! Every loop, executor thread and outside thread of a simulated run has an OS thread of its own, and there is one
+//! baton. Spending time, waiting in a poller and waiting for a future hand it on: to the actor with the least due
+//! time, ties by actor number. So nobody is ever ahead of the clock, and a post made while a loop is blocked finds
+//! it busy. A thread that nothing else overtakes keeps the baton, so most waits cost no switch of threads.
+
+use std::cell::Cell;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::time::Time;
+
+/// More events than this at one instant are called endless.
+const MOST_AT_ONE_INSTANT: u64 = 1_000_000;
+
+/// A simulated world.
+#[derive(Debug, Default)]
+pub struct World {
+    /// The clock; written only by the holder of the baton.
+    now: AtomicU64,
+    /// Counts recorded events, so that a trace keeps the order of what happens at one instant.
+    sequence: AtomicU64,
+    state: Mutex<State>,
+}
+
+/// An actor's number in its world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ActorId(usize);
+
+#[derive(Debug, Default)]
+struct State {
+    actors: Vec<Actor>,
+    holder: Option<usize>,
+    at_this_instant: u64,
+    stuck: Option<Stuck>,
+}
+
+#[derive(Debug)]
+struct Actor {
+    name: String,
+    phase: Phase,
+    /// A wake-up that came while it was not waiting for one.
+    woken: bool,
+    turn: Arc<Condvar>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Waits until it is due; `None`: until it is woken.
+    Waiting {
+        due: Option<Time>,
+        wakeable: bool,
+        doing: &'static str,
+    },
+    Running,
+    Ended,
+}
+
+/// Why a world ended before its actors did.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Stuck {
+    /// Nobody has a due time, and nobody runs who could wake another.
+    #[error("nothing is left to happen at {at} ms: {actors}")]
+    NothingLeft {
+        /// When.
+        at: Time,
+        /// What each actor waits for.
+        actors: String,
+    },
+    /// Too much happens at one instant.
+    #[error("more than {MOST_AT_ONE_INSTANT} events at {at} ms, the clock stands still: {actors}")]
+    Endless {
+        /// When.
+        at: Time,
+        /// What each actor does.
+        actors: String,
+    },
+}
+
+/// The payload that unwinds the actors of a world that is stuck. Whoever catches panics passes it on.
+#[derive(Debug)]
+pub struct WorldEnded;
+
+thread_local! {
+    static ME: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+impl World {
+    /// An empty world at time zero.
+    pub fn new() -> Arc<World> {
+        Arc::default()
+    }
+
+    /// The present instant.
+    pub fn now(&self) -> Time {
+        Time::from_nanos(self.now.load(Ordering::Relaxed))
+    }
+
+    /// The next number for an event.
+    pub fn next_sequence(&self) -> u64 {
+        self.sequence.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Adds an actor that is due at once. Its thread calls [`World::enter`].
+    pub fn register(&self, name: &str) -> ActorId {
+        let mut state = self.lock();
+        let due = Some(self.now());
+        state.actors.push(Actor {
+            name: name.into(),
+            phase: Phase::Waiting {
+                due,
+                wakeable: false,
+                doing: "starting",
+            },
+            woken: false,
+            turn: Arc::default(),
+        });
+        ActorId(state.actors.len() - 1)
+    }
+
+    /// Makes the calling thread this actor and waits for its turn. The first to be called with everyone
+    /// registered may be any; [`World::start`] lets the first one go.
+    pub fn enter(&self, actor: ActorId) {
+        ME.set(Some(actor.0));
+        let state = self.lock();
+        drop(self.await_turn(state, actor.0));
+    }
+
+    /// Gives the baton to the first actor; called once, when all are registered, by a thread that is none of them.
+    pub fn start(&self) {
+        let mut state = self.lock();
+        self.hand_over(&mut state);
+    }
+
+    /// Ends a world that was never [started](World::start): the threads that wait in it end.
+    pub fn abandon(&self) {
+        let mut state = self.lock();
+        self.end(&mut state, |at, actors| Stuck::NothingLeft { at, actors });
+    }
+
+    /// Ends the calling thread's actor and hands the baton on.
+    pub fn leave(&self) {
+        let me = self.me().0;
+        let mut state = self.lock();
+        state.actors[me].phase = Phase::Ended;
+        if state.stuck.is_none() {
+            self.hand_over(&mut state);
+        }
+    }
+
+    /// The calling thread's actor.
+    ///
+    /// # Panics
+    /// When the calling thread has not entered a world.
+    pub fn me(&self) -> ActorId {
+        ActorId(ME.get().expect("the thread has entered a simulated world"))
+    }
+
+    /// Lets this much time pass for the calling actor. Nothing shortens it.
+    pub fn spend(&self, time: Duration) {
+        let due = self.now().after(time);
+        self.wait(Some(due), false, "busy");
+    }
+
+    /// Waits until this instant or a wake-up; an instant that has passed lets others that are due go first.
+    pub fn block(&self, until: Option<Time>, doing: &'static str) {
+        self.wait(until, true, doing);
+    }
+
+    /// Ends an actor's [`World::block`], now or the next one.
+    pub fn wake(&self, actor: ActorId) {
+        let now = self.now();
+        let mut state = self.lock();
+        let actor = &mut state.actors[actor.0];
+        match &mut actor.phase {
+            Phase::Waiting {
+                due, wakeable: true, ..
+            } => *due = Some(due.map_or(now, |due| due.min(now))),
+            Phase::Waiting { .. } | Phase::Running => actor.woken = true,
+            Phase::Ended => {}
+        }
+    }
+
+    /// Why it ended early, if it did.
+    pub fn stuck(&self) -> Option<Stuck> {
+        self.lock().stuck.clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // An actor that unwinds while it holds the lock leaves the state as it was: every update is one assignment.
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn wait(&self, until: Option<Time>, wakeable: bool, doing: &'static str) {
+        let me = self.me().0;
+        let now = self.now();
+        let mut state = self.lock();
+        let woken = wakeable && std::mem::take(&mut state.actors[me].woken);
+        let due = if woken {
+            Some(now)
+        } else {
+            until.map(|until| until.max(now))
+        };
+        state.actors[me].phase = Phase::Waiting { due, wakeable, doing };
+        self.hand_over(&mut state);
+        drop(self.await_turn(state, me));
+    }
+
+    /// Gives the baton to whoever is due first.
+    fn hand_over(&self, state: &mut State) {
+        let due = |(index, actor): (usize, &Actor)| match actor.phase {
+            Phase::Waiting { due: Some(due), .. } => Some((due, index)),
+            _ => None,
+        };
+        state.holder = None;
+        let Some((due, next)) = state.actors.iter().enumerate().filter_map(due).min() else {
+            if state.actors.iter().any(|actor| actor.phase != Phase::Ended) {
+                self.end(state, |at, actors| Stuck::NothingLeft { at, actors });
+            }
+            return;
+        };
+        if due > self.now() {
+            self.now.store(due.as_nanos(), Ordering::Relaxed);
+            state.at_this_instant = 0;
+        }
+        state.at_this_instant += 1;
+        if state.at_this_instant > MOST_AT_ONE_INSTANT {
+            self.end(state, |at, actors| Stuck::Endless { at, actors });
+            return;
+        }
+        state.holder = Some(next);
+        state.actors[next].phase = Phase::Running;
+        state.actors[next].turn.notify_one();
+    }
+
+    fn await_turn<'a>(&self, mut state: MutexGuard<'a, State>, me: usize) -> MutexGuard<'a, State> {
+        let turn = state.actors[me].turn.clone();
+        while state.holder != Some(me) {
+            if state.stuck.is_some() {
+                drop(state);
+                resume_unwind(Box::new(WorldEnded));
+            }
+            state = turn.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
+        state
+    }
+
+    fn end(&self, state: &mut State, why: impl FnOnce(Time, String) -> Stuck) {
+        let actors: Vec<String> = state.actors.iter().map(Actor::describe).collect();
+        state.stuck = Some(why(self.now(), actors.join("; ")));
+        for actor in &state.actors {
+            actor.turn.notify_one();
+        }
+    }
+}
+
+impl Actor {
+    fn describe(&self) -> String {
+        let doing = match self.phase {
+            Phase::Waiting {
+                due: Some(due),
+                doing,
+                ..
+            } => format!("{doing} until {due} ms"),
+            Phase::Waiting { due: None, doing, .. } => doing.to_string(),
+            Phase::Running => "running".to_string(),
+            Phase::Ended => "ended".to_string(),
+        };
+        format!("{} is {doing}", self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    /// Runs each script as an actor and gives what they logged, in order, and how the world ended.
+    fn play(scripts: &[(&str, fn(&World, &dyn Fn(&str)))]) -> (Vec<String>, Option<Stuck>) {
+        let world = World::new();
+        let log = Mutex::new(Vec::new());
+        let ids: Vec<ActorId> = scripts.iter().map(|(name, _)| world.register(name)).collect();
+        std::thread::scope(|scope| {
+            for ((name, script), id) in scripts.iter().zip(ids) {
+                let (world, log) = (&world, &log);
+                scope.spawn(move || {
+                    let say = |what: &str| log.lock().unwrap().push(format!("{} {name} {what}", world.now()));
+                    let _ = catch_unwind(AssertUnwindSafe(|| {
+                        world.enter(id);
+                        script(world, &say);
+                    }));
+                    world.leave();
+                });
+            }
+            world.start();
+        });
+        (log.into_inner().unwrap(), world.stuck())
+    }
+
+    #[test]
+    fn the_least_due_time_goes_first_and_ties_by_number() {
+        let (log, stuck) = play(&[
+            ("a", |w, say| {
+                w.spend(20 * MS);
+                say("done");
+            }),
+            ("b", |w, say| {
+                w.spend(10 * MS);
+                say("half");
+                w.spend(10 * MS);
+                say("done");
+            }),
+        ]);
+        assert_eq!(log, ["10.00 b half", "20.00 a done", "20.00 b done"]);
+        assert_eq!(stuck, None);
+    }
+
+    #[test]
+    fn a_wake_ends_a_block_but_not_a_spend_and_is_sticky() {
+        let (log, _) = play(&[
+            ("sleeper", |w, say| {
+                w.block(None, "idle");
+                say("woken");
+                w.spend(30 * MS);
+                say("spent");
+                w.block(None, "idle");
+                say("woken again");
+            }),
+            ("waker", |w, _| {
+                w.spend(5 * MS);
+                w.wake(ActorId(0));
+                w.spend(5 * MS);
+                w.wake(ActorId(0));
+            }),
+        ]);
+        assert_eq!(
+            log,
+            [
+                "5.00 sleeper woken",
+                "35.00 sleeper spent",
+                "35.00 sleeper woken again"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_world_where_nothing_is_left_names_its_actors() {
+        let (_, stuck) = play(&[
+            ("a", |w, _| w.block(None, "waiting for a future")),
+            ("b", |w, _| w.spend(MS)),
+        ]);
+        let message = stuck.unwrap().to_string();
+        assert_eq!(
+            message,
+            "nothing is left to happen at 1.00 ms: a is waiting for a future; b is ended"
+        );
+    }
+
+    #[test]
+    fn a_clock_that_stands_still_is_an_error() {
+        let (_, stuck) = play(&[("spinner", |w, _| {
+            loop {
+                w.block(Some(Time::ZERO), "polling");
+            }
+        })]);
+        assert!(matches!(stuck, Some(Stuck::Endless { .. })), "{stuck:?}");
+    }
+}
