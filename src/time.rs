@@ -74,7 +74,7 @@ const EXACT_LIMIT: u64 = 1 << 53;
 fn serialize_nanos<S: Serializer>(nanos: u64, serializer: S) -> Result<S::Ok, S::Error> {
     if nanos > EXACT_LIMIT {
         serializer.collect_str(&format_args!("{}.{:06}", nanos / 1_000_000, nanos % 1_000_000))
-    } else if nanos % 1_000_000 == 0 {
+    } else if nanos.is_multiple_of(1_000_000) {
         serializer.serialize_u64(nanos / 1_000_000)
     } else {
         serializer.serialize_f64(to_millis(nanos))

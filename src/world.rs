@@ -283,8 +283,10 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
+    type Script = fn(&World, &dyn Fn(&str));
+
     /// Runs each script as an actor and gives what they logged, in order, and how the world ended.
-    fn play(scripts: &[(&str, fn(&World, &dyn Fn(&str)))]) -> (Vec<String>, Option<Stuck>) {
+    fn play(scripts: &[(&str, Script)]) -> (Vec<String>, Option<Stuck>) {
         let world = World::new();
         let log = Mutex::new(Vec::new());
         let ids: Vec<ActorId> = scripts.iter().map(|(name, _)| world.register(name)).collect();
