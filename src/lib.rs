@@ -5,6 +5,7 @@
 //! and [`result`] is what is written as JSON and printed.
 
 pub mod cli;
+pub mod control;
 pub mod fault;
 pub mod machine;
 pub mod params;
@@ -14,6 +15,7 @@ pub mod readings;
 pub mod result;
 pub mod run;
 pub mod scenario;
+pub mod sys;
 pub mod time;
 pub mod trace;
 pub mod verdict;
