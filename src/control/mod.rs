@@ -215,17 +215,18 @@ impl Sentinel {
         let (watch, to_watch) = crossbeam_channel::bounded(WATCHED);
         let thread = std::thread::Builder::new()
             .name("sentinel".into())
-            .spawn(move || self.run(&ready, &to_watch));
+            .spawn(move || self.run(ready, &to_watch));
         let thread = thread.ok()?;
         Some(Handle { watch, thread })
     }
 
-    fn run(mut self, ready: &Sender<bool>, to_watch: &Receiver<Watched>) -> Record {
+    fn run(mut self, ready: Sender<bool>, to_watch: &Receiver<Watched>) -> Record {
         let pinned = self.cpu.is_some_and(sys::pin_to);
         let start = now(self.origin);
         let throttled = self.throttling.as_ref().and_then(Throttling::read);
         self.record.throttled_total = throttled.map(|total| Total::starting(start, total));
         let _ = ready.send(pinned);
+        drop(ready); // The control waits until nobody can send any more.
         let mut due = start.after(PERIOD);
         for tick in 1_u64.. {
             sleep_until(self.origin, due);
