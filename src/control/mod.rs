@@ -4,36 +4,36 @@
 //! doing. One is pinned to each usable CPU, since a stall of one CPU is mostly not seen by another.
 //!
 //! What is seen, and why these numbers: a CPU that stalls for [`PERIOD`] + [`LATE`] = 3.5 ms, whenever it begins,
-//! keeps its sentinel from a point by at least [`LATE`]. That is well below the default tolerance of 10 ms, so a
-//! single stall that puts a reading off the mark is always seen. [`LATE`] in turn is well above what an ordinary
-//! wake takes (an idle CPU and its timer interrupt together some 0.2 ms, the timer slack 0.05 ms).
+//! keeps its sentinel from a point by at least [`LATE`]. Where a busy loop already kept the sentinel waiting it takes
+//! [`SLICE`] more, 8.5 ms. Both are below the default tolerance of 10 ms, so a single stall that puts a reading off
+//! the mark is always seen. [`LATE`] in turn is well above what an ordinary wake takes (an idle CPU and its timer
+//! interrupt together some 0.2 ms, the timer slack 0.05 ms).
 
 mod record;
+mod sentinel;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender};
-
-use self::record::{Histogram, Stretches, Total, next_due};
+use self::record::Histogram;
+use self::sentinel::{Handle, Record, Sentinel, Watched, now};
 use crate::result::Noise;
-use crate::sys::{self, Scheduling, ThreadId, ThreadScheduling, Throttling};
+use crate::sys::{self, ThreadId, Throttling};
 use crate::time::{Time, duration_millis};
 
 /// How often a sentinel wakes.
 pub const PERIOD: Duration = Duration::from_millis(2);
 /// A wake later than this is a stall; so is a loop's thread that waited this long for a CPU within a period.
 pub const LATE: Duration = Duration::from_micros(1500);
-/// Throttled time within one look that counts: a group is throttled for milliseconds or not at all.
-const THROTTLED: Duration = Duration::from_millis(1);
-/// What is costly to read (throttling, switches) is read at every fifth wake.
-const COSTLY_EVERY: u64 = 5;
+/// For so long another thread may keep a sentinel from its CPU before that counts: a thread that computes keeps its
+/// CPU until a tick of the kernel finds its slice used up, and ticks are 4 ms apart at 250 Hz.
+pub const SLICE: Duration = Duration::from_millis(5);
 /// Room for stretches, all sentinels together: of the longest possible run of stalls, 200 s.
 const STRETCHES: usize = 100_000;
-/// Room for the threads that one sentinel watches.
-const WATCHED: usize = 64;
+/// Sentinels for each CPU's worth of a quota. One takes 1 % of a CPU that is busy and 3 % of an idle virtual one, which
+/// has to be woken; so all of them take at most some 12 % of the quota.
+const PER_QUOTA: usize = 4;
 
 /// The control of one real run. Dropped unfinished, it stops its sentinels and forgets what they saw.
 ///
@@ -48,21 +48,16 @@ pub struct Control {
     turn: AtomicUsize,
 }
 
-#[derive(Debug)]
-struct Handle {
-    watch: Sender<Watched>,
-    thread: JoinHandle<Record>,
-}
-
 impl Control {
     /// Starts one sentinel for each CPU that the calling thread may run on, and returns when all of them look.
     /// Times count from `origin`, which [`Control::finish`]'s start must count from too.
     ///
-    /// Where the system has no pinning there is one unpinned sentinel. When the process may not have so many
-    /// threads, there are fewer sentinels, possibly none, and the result says that they are not pinned.
+    /// Where the system has no pinning there is one unpinned sentinel. Where a quota grants the process far fewer
+    /// CPUs than it may run on, or it may not have so many threads, there are fewer sentinels than CPUs, possibly
+    /// none. In all these cases the result says that not every CPU has its pinned one.
     pub fn start(origin: Instant) -> Control {
-        let cpus: Vec<Option<usize>> = sys::usable_cpus().into_iter().map(Some).collect();
-        let cpus = if cpus.is_empty() { vec![None] } else { cpus };
+        let usable = sys::usable_cpus();
+        let cpus = watched_cpus(&usable, sys::cpu_quota());
         let stop = Arc::new(AtomicBool::new(false));
         let (ready, looking) = crossbeam_channel::bounded(cpus.len());
         let room = STRETCHES / cpus.len();
@@ -74,7 +69,7 @@ impl Control {
             sentinels.extend(sentinel.spawn(ready.clone()));
         }
         drop(ready);
-        let pinned = looking.iter().filter(|&pinned| pinned).count() == cpus.len();
+        let pinned = looking.iter().filter(|&pinned| pinned).count() == usable.len().max(1);
         Control {
             origin,
             stop,
@@ -121,163 +116,14 @@ impl Drop for Control {
     }
 }
 
-/// A loop's thread that a sentinel watches.
-#[derive(Debug)]
-struct Watched {
-    source: ThreadScheduling,
-    run_delay: Total,
-    switches_at_first: u64,
-    switches: u64,
-}
-
-impl Watched {
-    fn open(thread: ThreadId, now: Time) -> Option<Watched> {
-        let source = ThreadScheduling::open(thread)?;
-        let Scheduling {
-            run_delay,
-            involuntary_switches,
-        } = source.read()?;
-        Some(Watched {
-            source,
-            run_delay: Total::starting(now, run_delay),
-            switches_at_first: involuntary_switches,
-            switches: involuntary_switches,
-        })
+/// Which CPUs get a sentinel: all, unless so many would use up the quota; `None` is one that is not pinned.
+fn watched_cpus(usable: &[usize], quota: Option<f64>) -> Vec<Option<usize>> {
+    if usable.is_empty() {
+        return vec![None];
     }
-}
-
-/// What one sentinel saw.
-#[derive(Debug)]
-struct Record {
-    seen_by: String,
-    lateness: Histogram,
-    longest: Duration,
-    stalls: Stretches,
-    run_queue: Stretches,
-    throttled: Stretches,
-    watched: Vec<Watched>,
-    throttled_total: Option<Total>,
-}
-
-impl Record {
-    fn new(cpu: Option<usize>, room: usize) -> Record {
-        let stretches = || Stretches::with_room_for(room);
-        Record {
-            seen_by: cpu.map_or_else(|| "unpinned sentinel".into(), |cpu| format!("cpu {cpu}")),
-            lateness: Histogram::default(),
-            longest: Duration::ZERO,
-            stalls: stretches(),
-            run_queue: stretches(),
-            throttled: stretches(),
-            watched: Vec::with_capacity(WATCHED),
-            throttled_total: None,
-        }
-    }
-
-    fn note_wake(&mut self, due: Time, woke: Time) {
-        let late = woke.since(due);
-        self.lateness.note(late);
-        self.longest = self.longest.max(late);
-        if late > LATE {
-            self.stalls.note(crate::readings::Stretch { from: due, to: woke });
-        }
-    }
-}
-
-/// One thread that wakes on a grid.
-struct Sentinel {
-    cpu: Option<usize>,
-    origin: Instant,
-    stop: Arc<AtomicBool>,
-    throttling: Option<Throttling>,
-    record: Record,
-}
-
-impl Sentinel {
-    fn new(
-        cpu: Option<usize>,
-        origin: Instant,
-        stop: Arc<AtomicBool>,
-        room: usize,
-        throttling: Option<Throttling>,
-    ) -> Sentinel {
-        Sentinel {
-            cpu,
-            origin,
-            stop,
-            throttling,
-            record: Record::new(cpu, room),
-        }
-    }
-
-    /// Starts it; `None` when the process may have no more threads.
-    fn spawn(self, ready: Sender<bool>) -> Option<Handle> {
-        let (watch, to_watch) = crossbeam_channel::bounded(WATCHED);
-        let thread = std::thread::Builder::new()
-            .name("sentinel".into())
-            .spawn(move || self.run(ready, &to_watch));
-        let thread = thread.ok()?;
-        Some(Handle { watch, thread })
-    }
-
-    fn run(mut self, ready: Sender<bool>, to_watch: &Receiver<Watched>) -> Record {
-        let pinned = self.cpu.is_some_and(sys::pin_to);
-        let start = now(self.origin);
-        let throttled = self.throttling.as_ref().and_then(Throttling::read);
-        self.record.throttled_total = throttled.map(|total| Total::starting(start, total));
-        let _ = ready.send(pinned);
-        drop(ready); // The control waits until nobody can send any more.
-        let mut due = start.after(PERIOD);
-        for tick in 1_u64.. {
-            sleep_until(self.origin, due);
-            let woke = now(self.origin);
-            self.record.note_wake(due, woke);
-            self.record.watched.extend(to_watch.try_iter());
-            let last = self.stop.load(Ordering::Relaxed);
-            self.sample_run_queue(woke);
-            if last || tick % COSTLY_EVERY == 0 {
-                self.sample_throttling(woke);
-                self.sample_switches();
-            }
-            if last {
-                break;
-            }
-            due = next_due(due, woke, PERIOD);
-        }
-        self.record
-    }
-
-    /// A sample's time is read before it, so that what is added during it can't fall between two stretches; a
-    /// stretch ends when it is seen.
-    fn sample_run_queue(&mut self, at: Time) {
-        for watched in &mut self.record.watched {
-            let sample = watched.source.run_delay();
-            let rise = sample.and_then(|total| watched.run_delay.sample(at, total, LATE));
-            if let Some(mut stretch) = rise {
-                stretch.to = now(self.origin);
-                self.record.run_queue.note(stretch);
-            }
-        }
-    }
-
-    fn sample_throttling(&mut self, at: Time) {
-        let (Some(throttling), Some(total)) = (&self.throttling, &mut self.record.throttled_total) else {
-            return;
-        };
-        let sample = throttling.read();
-        if let Some(mut stretch) = sample.and_then(|sample| total.sample(at, sample, THROTTLED)) {
-            stretch.to = now(self.origin);
-            self.record.throttled.note(stretch);
-        }
-    }
-
-    fn sample_switches(&mut self) {
-        for watched in &mut self.record.watched {
-            if let Some(scheduling) = watched.source.read() {
-                watched.switches = scheduling.involuntary_switches;
-            }
-        }
-    }
+    let granted = quota.map_or(usize::MAX, |quota| quota.ceil() as usize);
+    let most = granted.max(1).saturating_mul(PER_QUOTA);
+    usable.iter().copied().take(most).map(Some).collect()
 }
 
 fn noise(records: &[Record], pinned: bool, start: Time) -> Noise {
@@ -299,8 +145,8 @@ fn noise(records: &[Record], pinned: bool, start: Time) -> Noise {
         })
         .collect();
     disturbed.sort_by_key(|seen| (seen.stretch.from, seen.stretch.to));
-    let run_queue: Duration = watched.iter().map(|watched| watched.run_delay.rise()).sum();
-    let switches = |watched: &&Watched| watched.switches - watched.switches_at_first;
+    let run_queue: Duration = watched.iter().map(|watched| watched.run_delay()).sum();
+    let switches = watched.iter().map(|watched| watched.involuntary_switches()).sum();
     Noise {
         pinned,
         sentinels: records.len(),
@@ -308,26 +154,10 @@ fn noise(records: &[Record], pinned: bool, start: Time) -> Noise {
         histogram: lateness.bins(),
         longest_stall_ms: duration_millis(longest.unwrap_or_default()),
         run_queue_ms: (!watched.is_empty()).then(|| duration_millis(run_queue)),
-        involuntary_switches: (!watched.is_empty()).then(|| watched.iter().map(switches).sum()),
+        involuntary_switches: (!watched.is_empty()).then_some(switches),
         throttled_ms: throttled.map(|total| duration_millis(total.rise())),
         disturbed,
     }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "sentinels watch the machine, on no clock but its own"
-)]
-fn now(origin: Instant) -> Time {
-    Time::ZERO.after(Instant::now().saturating_duration_since(origin))
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a sentinel's sleep is what it measures; it is in no virtual run"
-)]
-fn sleep_until(origin: Instant, due: Time) {
-    std::thread::sleep(due.since(now(origin)));
 }
 
 #[cfg(test)]
@@ -345,35 +175,20 @@ mod tests {
     }
 
     #[test]
-    fn every_stall_of_period_and_threshold_is_a_disturbed_stretch_wherever_it_begins() {
-        let stall = 3_501;
-        for begin in 0..2_000 {
-            // The sentinel slept at 0 with its next point at 2 ms, or at the first point within the stall.
-            let (due, woke) = (us(2_000), us(begin + stall));
-            let mut record = Record::new(Some(0), 4);
-            record.note_wake(due, woke);
-            assert_eq!(
-                record.stalls.since(Time::ZERO, "").count(),
-                1,
-                "stall began at {begin} us"
-            );
-        }
-    }
-
-    #[test]
-    fn an_ordinary_wake_is_only_counted() {
-        let mut record = Record::new(Some(0), 4);
-        record.note_wake(us(2_000), us(2_000 + 1_500));
-        assert_eq!(record.stalls.since(Time::ZERO, "").count(), 0);
-        assert_eq!(record.longest, LATE);
+    fn every_cpu_has_a_sentinel_unless_that_would_use_up_the_quota() {
+        let usable: Vec<usize> = (4..68).collect();
+        assert_eq!(watched_cpus(&usable, None).len(), 64);
+        assert_eq!(watched_cpus(&usable, Some(2.5)).len(), 12);
+        assert_eq!(watched_cpus(&usable[..2], Some(0.1)), [Some(4), Some(5)]);
+        assert_eq!(watched_cpus(&[], Some(1.0)), [None]);
     }
 
     #[test]
     fn noise_names_who_saw_what_and_counts_from_the_start() {
         let mut one = Record::new(Some(3), 4);
         let mut other = Record::new(None, 4);
-        one.note_wake(us(9_000), us(14_000));
-        other.note_wake(us(2_000), us(4_000));
+        one.note_wake(us(9_000), us(14_000), Duration::ZERO);
+        other.note_wake(us(2_000), us(4_000), Duration::ZERO);
         let (from, to) = (us(12_000), us(13_000));
         other.throttled.note(Stretch { from, to });
         let noise = noise(&[one, other], false, us(10_000));
