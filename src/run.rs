@@ -130,7 +130,7 @@ impl Request<'_> {
         OnTime {
             tolerance: self.tolerance,
             resolution: sys::clock_resolution(),
-            slack: sys::timer_slack(),
+            slack: sys::timer_slack().unwrap_or_default(),
         }
     }
 

@@ -84,7 +84,7 @@ pub fn run_real(scenario: &Scenario, policy: Policy, limit: Duration) -> Result<
     });
     let pollers = pollers.collect::<Result<Vec<_>, RunError>>()?;
     let mut stage = Stage::new(scenario, policy, clock.clone(), pollers);
-    let mut control = Control::start(origin);
+    let control = Control::start(origin);
     stage.raise_loops()?;
     stage
         .loop_threads
