@@ -5,6 +5,7 @@
 //! and [`result`] is what is written as JSON and printed.
 
 pub mod builtin;
+pub mod channel;
 pub mod cli;
 pub mod clock;
 pub mod control;
@@ -12,6 +13,7 @@ pub mod event_loop;
 pub mod fault;
 pub mod machine;
 pub mod missed;
+pub mod net;
 pub mod params;
 pub mod policy;
 pub mod poller;

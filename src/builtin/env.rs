@@ -223,16 +223,10 @@ pub(super) struct RecordWarnings;
 
 impl Observer for RecordWarnings {
     fn warned(&self, tag: Tag, warning: Warning<'_>) {
-        let note = match warning {
-            Warning::Raised(_) => Note::Words("task raised an error"),
-            Warning::Slow(took) => Note::Took(took),
-        };
-        record(Row {
-            kind: EventKind::Warned,
-            task: Some(tag.0 as u16),
-            run: 0,
-            deadline: None,
-            note,
+        let row = Row::new(EventKind::Warned).task(tag.0 as u16);
+        record(match warning {
+            Warning::Raised(_) => row.note(Note::Words("task raised an error")),
+            Warning::Slow(took) => Row { value: Some(took), ..row.note(Note::Words("slow task")) },
         });
     }
 }

@@ -22,13 +22,7 @@ pub(super) struct Place {
 
 impl Place {
     fn note(&self, kind: EventKind, note: Note) {
-        record(Row {
-            kind,
-            task: self.task,
-            run: self.run,
-            deadline: None,
-            note,
-        });
+        record(Row { task: self.task, run: self.run, ..Row::new(kind).note(note) });
     }
 }
 
@@ -42,13 +36,7 @@ impl Env {
             run,
             on,
         };
-        record(Row {
-            kind: EventKind::Start,
-            task: Some(task),
-            run,
-            deadline,
-            note: Note::None,
-        });
+        record(Row { run, deadline, ..Row::new(EventKind::Start).task(task) });
         match catch_unwind(AssertUnwindSafe(|| self.carry_out(&spec.body, &place))) {
             Ok(()) if spec.record == Record::Starts => {}
             Ok(()) => place.note(EventKind::End, Note::None),
@@ -119,21 +107,9 @@ impl Env {
             | Action::Periodic { task, on, .. } => {
                 let on = self.loop_named(on.as_deref(), place.on);
                 let task = self.names.number(task);
-                record(Row {
-                    kind: EventKind::Submitted,
-                    task: Some(task),
-                    run: 0,
-                    deadline: None,
-                    note: Note::None,
-                });
+                record(Row::new(EventKind::Submitted).task(task));
                 if self.hand_over(action, task, on).is_err() {
-                    record(Row {
-                        kind: EventKind::Rejected,
-                        task: Some(task),
-                        run: 0,
-                        deadline: None,
-                        note: Note::None,
-                    });
+                    record(Row::new(EventKind::Rejected).task(task));
                 }
             }
         }

@@ -16,7 +16,7 @@ use crate::control::Control;
 use crate::event_loop::{EventLoop, Handle};
 use crate::policy::Policy;
 use crate::poller::{MioPoller, Poller, SimulatedPoller};
-use crate::recorder::{CAPACITY, Note, Recorder, Row, record};
+use crate::recorder::{CAPACITY, Recorder, Row, record};
 use crate::scenario::Scenario;
 use crate::sys::{self, ThreadId};
 use crate::time::Time;
@@ -202,13 +202,7 @@ impl Stage {
                 entrance.play(|| {
                     // A poller that fails ends its loop; what it should have run is then missing from the trace.
                     let _ = event_loop.run();
-                    record(Row {
-                        kind: EventKind::Stopped,
-                        task: None,
-                        run: 0,
-                        deadline: None,
-                        note: Note::None,
-                    });
+                    record(Row::new(EventKind::Stopped));
                 });
             })?;
         }

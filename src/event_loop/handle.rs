@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fmt::Debug;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -9,13 +10,15 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender};
 
+use super::io_table::IoTable;
 use super::wake_flag::WakeFlag;
 use super::{
     Counters, Executor, Firing, Observer, Rejected, Repeat, Tag, Task, TimerHeap, TimerKey, Warning,
 };
 use crate::clock::Clock;
 use crate::policy::{ErrorLog, Listeners, Policy, Submission, TaskError, Ties, WakeUp};
-use crate::poller::Wake;
+use crate::net::{Registrar, Source, Token};
+use crate::poller::{Poller, Wake};
 use crate::promise::{Failure, Promise};
 use crate::time::Time;
 use crate::world::WorldEnded;
@@ -37,6 +40,8 @@ pub(super) struct Shared {
     pub(super) flag: WakeFlag,
     pub(super) stopping: AtomicBool,
     pub(super) ended: AtomicBool,
+    pub(super) io: Mutex<IoTable>,
+    registrar: Registrar,
     pub(super) queue: Receiver<Post>,
     post: Sender<Post>,
     waker: Arc<dyn Wake>,
@@ -85,9 +90,9 @@ impl Handle {
         clock: Clock,
         policy: Policy,
         slow_task: Option<Duration>,
-        waker: Arc<dyn Wake>,
+        poller: &dyn Poller,
         observer: Arc<dyn Observer>,
-    ) -> Handle {
+    ) -> io::Result<Handle> {
         let (post, queue) = crossbeam_channel::unbounded();
         let shared = Shared {
             clock,
@@ -99,9 +104,11 @@ impl Handle {
             flag: WakeFlag::new(policy.wake == WakeUp::WhenAsleep),
             stopping: AtomicBool::new(false),
             ended: AtomicBool::new(false),
+            io: Mutex::default(),
+            registrar: poller.registrar()?,
             queue,
             post,
-            waker,
+            waker: poller.waker(),
             identity: NEXT_IDENTITY.fetch_add(1, Ordering::Relaxed),
             lost_one: AtomicBool::new(false),
         };
@@ -120,11 +127,13 @@ impl Handle {
         &self.shared.policy
     }
 
-    /// Drops every task and timer that waits: of a loop that has ended, what refers back to it.
+    /// Drops every task, timer and source that waits: of a loop that has ended, what refers back to it.
     pub fn discard(&self) {
         let timers = std::mem::take(&mut *self.shared.lock_timers());
         drop(timers);
         self.shared.queue.try_iter().for_each(drop);
+        let io = std::mem::take(&mut *self.shared.lock_io());
+        drop(io);
     }
 
     /// How many tasks wait.
@@ -255,8 +264,17 @@ impl Scheduled {
 }
 
 impl Shared {
-    pub(super) fn become_current(&self) {
-        RUNNING.set(self.identity);
+    /// Makes the calling thread this loop's for as long as `work` runs.
+    pub(super) fn as_current<R>(&self, work: impl FnOnce() -> R) -> R {
+        let before = RUNNING.replace(self.identity);
+        let result = work();
+        RUNNING.set(before);
+        result
+    }
+
+    pub(super) fn lock_io(&self) -> MutexGuard<'_, IoTable> {
+        // Nothing that can panic runs under the lock.
+        self.io.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     pub(super) fn lock_timers(&self) -> MutexGuard<'_, TimerHeap<Timer>> {

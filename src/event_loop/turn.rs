@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::handle::{Handle, Post, Shared, Timer};
 use super::{Firing, LastRun, Observer, Warning};
 use crate::clock::Clock;
+use crate::net::Ready;
 use crate::policy::{Due, ErrorLog, PeriodicError, Policy, Rearm, TimerPass, TurnOrder, WakeUp};
 use crate::poller::Poller;
 use crate::promise::Failure;
@@ -20,10 +21,14 @@ pub struct EventLoop {
     poller: Box<dyn Poller>,
     /// When the present turn's wait ended.
     turn_began: Option<Time>,
+    ready: Vec<Ready>,
 }
 
 impl EventLoop {
     /// A loop that nobody turns yet. `slow_task` overrides the policy's watch where it is given.
+    ///
+    /// # Errors
+    /// What the poller reports.
     pub fn new(
         clock: Clock,
         poller: Box<dyn Poller>,
@@ -50,7 +55,6 @@ impl EventLoop {
     /// # Errors
     /// What the poller reports.
     pub fn run(&mut self) -> io::Result<()> {
-        self.shared().become_current();
         let result = self.turn_until_stopped();
         self.shared().ended.store(true, Ordering::Release);
         result
@@ -63,24 +67,39 @@ impl EventLoop {
         Ok(())
     }
 
-    /// One turn: a wait, then tasks and timers in the policy's order.
+    /// One turn: a wait, then I/O, tasks and timers in the policy's order.
     ///
     /// # Errors
     /// What the poller reports.
     pub fn turn(&mut self) -> io::Result<()> {
-        self.wait()?;
-        let shared = self.shared();
-        match shared.policy.turn {
-            TurnOrder::IoThenTasks => {
-                shared.queue_due_timers();
-                shared.drain_queue();
+        let handle = self.handle.clone();
+        let shared = &handle.shared;
+        shared.as_current(|| {
+            self.wait()?;
+            match shared.policy.turn {
+                TurnOrder::IoThenTasks => {
+                    self.dispatch();
+                    shared.queue_due_timers();
+                    shared.drain_queue();
+                }
+                TurnOrder::TasksTimersIo => {
+                    shared.drain_queue();
+                    shared.run_due_timers();
+                    self.dispatch();
+                }
             }
-            TurnOrder::TasksTimersIo => {
-                shared.drain_queue();
-                shared.run_due_timers();
+            Ok(())
+        })
+    }
+
+    /// Tells the handlers of what is ready.
+    fn dispatch(&mut self) {
+        for ready in self.ready.drain(..) {
+            let handler = self.handle.shared.lock_io().get(ready.token);
+            if let Some(handler) = handler {
+                handler.ready(ready);
             }
         }
-        Ok(())
     }
 
     fn shared(&self) -> &Shared {
@@ -91,7 +110,7 @@ impl EventLoop {
         let shared = &self.handle.shared;
         let until = shared.wait_until(&mut self.turn_began);
         shared.counters.add_poll();
-        self.poller.wait(&shared.clock, until)?;
+        self.poller.wait(&shared.clock, until, &mut self.ready)?;
         match shared.policy.wake {
             WakeUp::WhenAsleep => _ = shared.flag.set(),
             WakeUp::SinceWait => shared.flag.clear(),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    Action, Condition, Environment, LoopSpec, MissedTicks, Mode, PromiseSpec, Record, Scenario, Script,
+    Action, ChannelEvent, ClientSpec, Condition, Environment, HandlerSpec, LoopSpec, MissedTicks, Mode, PromiseSpec, Record, Scenario, Script,
     TaskSpec,
 };
 use crate::time::Time;
@@ -30,6 +30,8 @@ impl Scenario {
             }],
             tasks: Vec::new(),
             promises: Vec::new(),
+            servers: Vec::new(),
+            clients: Vec::new(),
             window,
             environment: Environment::default(),
         }
@@ -68,6 +70,37 @@ impl Scenario {
             name: name.into(),
             owner: owner.into(),
         });
+    }
+
+    /// A server. Its handlers' bodies bring their tasks with them.
+    pub fn server(&mut self, spec: ServerSpec) {
+        self.servers.push(spec);
+    }
+
+    /// A client.
+    pub fn client(&mut self, spec: ClientSpec) {
+        self.clients.push(spec);
+    }
+
+    /// A task that only handlers name.
+    pub fn add(&mut self, task: TaskDef) {
+        self.add_task(task);
+    }
+
+    /// A handler with a reaction: what it does at an event, or at the reading of one message. The tasks that the body
+    /// brings join the scenario.
+    pub fn react(
+        &mut self,
+        handler: HandlerSpec,
+        at: ChannelEvent,
+        message: Option<&str>,
+        body: impl FnOnce(TaskDef) -> TaskDef,
+    ) -> HandlerSpec {
+        let body = body(task(&handler.name));
+        for task in body.nested {
+            self.add_task(task);
+        }
+        handler.react(Reaction { at, message: message.map(Into::into), body: body.spec.body })
     }
 
     fn add_task(&mut self, def: TaskDef) -> String {
@@ -334,6 +367,37 @@ pub trait Steps: Sized {
         self.step(Action::Complete {
             promise: promise.into(),
         })
+    }
+
+    /// Binds a server.
+    fn bind(self, server: &str) -> Self {
+        self.step(Action::Bind { server: server.into() })
+    }
+
+    /// Connects a client.
+    fn connect(self, client: &str) -> Self {
+        self.step(Action::Connect { client: client.into() })
+    }
+
+    /// A client writes text.
+    fn send(self, client: &str, text: &str) -> Self {
+        self.step(Action::Write { text: text.into(), channel: Some(client.into()), then: None })
+    }
+
+    /// A handler writes text into its own channel.
+    fn reply(self, text: &str) -> Self {
+        self.step(Action::Write { text: text.into(), channel: None, then: None })
+    }
+
+    /// A client or a listening channel is closed.
+    fn close(self, channel: &str) -> Self {
+        self.step(Action::Close { channel: Some(channel.into()), then: None })
+    }
+
+    /// Gives a task to this loop.
+    fn execute_on(self, on: &str, task: TaskDef) -> Self {
+        let (this, task) = self.bring(task);
+        this.step(Action::Execute { task, on: Some(on.into()) })
     }
 
     /// Asks the loop to stop.
