@@ -5,6 +5,7 @@
 //! and [`result`] is what is written as JSON and printed.
 
 pub mod builtin;
+pub mod choice;
 pub mod cli;
 pub mod clock;
 pub mod control;

@@ -130,7 +130,8 @@ pub enum TaskError {
 }
 
 /// Where a task given to `execute` runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Submission {
     /// In the queue, always.
     Queued,
@@ -152,12 +153,27 @@ pub enum Listeners {
 }
 
 /// When posts wake the loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum WakeUp {
     /// The first post since the loop went to sleep; none while it is busy (Netty 4.1).
     WhenAsleep,
     /// The first post since its last wait ended, also from the loop itself (text D).
     SinceWait,
+    /// Every post, with a system call each (text D's error 4).
+    Every,
+    /// None (text D's error 3).
+    Never,
+    /// The first post since the flag was cleared, and it is cleared behind the tasks instead of before them
+    /// (text D's warning about the order).
+    ClearedLate,
+}
+
+impl WakeUp {
+    /// Whether the loop looks at its queue before it waits. Text D's does not: it relies on the wake-up alone.
+    pub const fn looks_at_queue(self) -> bool {
+        !matches!(self, WakeUp::SinceWait | WakeUp::ClearedLate)
+    }
 }
 
 /// The policies by name.

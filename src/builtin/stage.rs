@@ -153,7 +153,13 @@ impl Stage {
                 let observer = Arc::new(RecordWarnings);
                 (
                     entrance,
-                    EventLoop::new(clock.clone(), poller, policy, spec.slow_task, observer),
+                    EventLoop::new(
+                        clock.clone(),
+                        poller,
+                        spec.policy(policy),
+                        spec.slow_task,
+                        observer,
+                    ),
                 )
             });
         let loops: Vec<(Entrance, EventLoop)> = loops.collect();

@@ -190,7 +190,7 @@ impl Handle {
             scheduled: scheduled.clone(),
         };
         let deadline = self.shared.clock.now().after(after);
-        if self.shared.arm(deadline, timer) || self.shared.policy.wake == WakeUp::SinceWait {
+        if self.shared.arm(deadline, timer) || self.shared.policy.wake != WakeUp::WhenAsleep {
             self.shared.wake_after_post();
         }
         Ok(scheduled)
@@ -199,7 +199,11 @@ impl Handle {
     /// Asks the loop to stop after the turn that it is in.
     pub fn stop(&self) {
         self.shared.stopping.store(true, Ordering::Release);
-        self.shared.wake_after_post();
+        match self.shared.policy.wake {
+            // Whatever becomes of posts, a stop always reaches the loop.
+            WakeUp::Never | WakeUp::ClearedLate => self.shared.wake(),
+            _ => self.shared.wake_after_post(),
+        }
     }
 }
 
@@ -285,10 +289,20 @@ impl Shared {
     }
 
     pub(super) fn wake_after_post(&self) {
-        if self.flag.set() {
-            self.counters.add_wakeup();
-            self.waker.wake();
+        let wakes = match self.policy.wake {
+            WakeUp::WhenAsleep | WakeUp::SinceWait | WakeUp::ClearedLate => self.flag.set(),
+            WakeUp::Every => true,
+            WakeUp::Never => false,
+        };
+        if wakes {
+            self.wake();
         }
+    }
+
+    /// Ends the loop's wait, the present one or the next.
+    fn wake(&self) {
+        self.counters.add_wakeup();
+        self.waker.wake();
     }
 
     pub(super) fn run_task(&self, task: Task) {

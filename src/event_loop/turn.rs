@@ -70,6 +70,14 @@ impl EventLoop {
     pub fn turn(&mut self) -> io::Result<()> {
         self.wait()?;
         let shared = self.shared();
+        self.pass(shared);
+        if shared.policy.wake == WakeUp::ClearedLate {
+            shared.flag.clear();
+        }
+        Ok(())
+    }
+
+    fn pass(&self, shared: &Shared) {
         match shared.policy.turn {
             TurnOrder::IoThenTasks => {
                 shared.queue_due_timers();
@@ -80,7 +88,6 @@ impl EventLoop {
                 shared.run_due_timers();
             }
         }
-        Ok(())
     }
 
     fn shared(&self) -> &Shared {
@@ -95,6 +102,7 @@ impl EventLoop {
         match shared.policy.wake {
             WakeUp::WhenAsleep => _ = shared.flag.set(),
             WakeUp::SinceWait => shared.flag.clear(),
+            WakeUp::Every | WakeUp::Never | WakeUp::ClearedLate => {}
         }
         self.turn_began = Some(shared.clock.now());
         Ok(())
@@ -112,7 +120,8 @@ impl Shared {
             self.flag.clear();
         }
         // Looked at after the flag was cleared: a post that saw it set is in the queue by now.
-        if !self.queue.is_empty() || self.stopping.load(Ordering::Acquire) {
+        let waiting = self.policy.wake.looks_at_queue() && !self.queue.is_empty();
+        if waiting || self.stopping.load(Ordering::Acquire) {
             return Some(now);
         }
         self.lock_timers()

@@ -6,6 +6,7 @@ use super::{
     Action, Condition, Environment, LoopSpec, MissedTicks, Mode, PromiseSpec, Record, Scenario, Script,
     TaskSpec,
 };
+use crate::choice::Choice;
 use crate::time::Time;
 
 impl Scenario {
@@ -22,6 +23,7 @@ impl Scenario {
                 .map(|&name| LoopSpec {
                     name: name.into(),
                     slow_task: None,
+                    choices: Vec::new(),
                 })
                 .collect(),
             threads: vec![Script {
@@ -33,6 +35,17 @@ impl Scenario {
             window,
             environment: Environment::default(),
         }
+    }
+
+    /// Makes one loop differ from the policy.
+    ///
+    /// # Panics
+    /// When no loop has that name: a defect of the probe, found by building its scenario.
+    pub fn choose(&mut self, on: &str, choice: Choice) {
+        let spec = self.loops.iter_mut().find(|spec| spec.name == on);
+        spec.expect("the scenario has a loop of that name")
+            .choices
+            .push(choice);
     }
 
     /// The steps of `main`.

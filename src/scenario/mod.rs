@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 pub use build::{Steps, TaskDef, ThreadScript, task};
 pub use check::ScenarioError;
 
+use crate::choice::Choice;
+use crate::policy::Policy;
 use crate::time::{Time, millis, millis_option};
 
 /// Everything one case of a probe does.
@@ -51,6 +53,18 @@ pub struct LoopSpec {
         skip_serializing_if = "Option::is_none"
     )]
     pub slow_task: Option<Duration>,
+    /// Choices that this loop makes otherwise than the policy: a counter-example beside the right way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<Choice>,
+}
+
+impl LoopSpec {
+    /// The policy of this loop, where the run's is `base`.
+    pub fn policy(&self, base: Policy) -> Policy {
+        self.choices
+            .iter()
+            .fold(base, |policy, choice| choice.apply(policy))
+    }
 }
 
 /// One outside thread.
