@@ -7,14 +7,16 @@
 mod action;
 mod build;
 mod check;
+mod steps;
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 pub use action::{Action, Condition};
-pub use build::{Steps, TaskDef, ThreadScript, task};
+pub use build::{TaskDef, ThreadScript, task};
 pub use check::ScenarioError;
+pub use steps::Steps;
 
 use crate::choice::Choice;
 use crate::policy::Policy;
