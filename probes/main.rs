@@ -2,7 +2,10 @@
 
 mod fixed_rate_catchup;
 mod heartbeat_delay;
+mod lifecycle;
+mod offload;
 mod periodic_panic;
+mod reconnect_backoff;
 mod timer_delay;
 mod timer_precision;
 
@@ -15,6 +18,9 @@ const PROBES: &[&Probe] = &[
     &timer_precision::PROBE,
     &fixed_rate_catchup::PROBE,
     &periodic_panic::PROBE,
+    &reconnect_backoff::PROBE,
+    &offload::PROBE,
+    &lifecycle::PROBE,
 ];
 
 fn main() -> std::process::ExitCode {

@@ -1,6 +1,8 @@
 //! What holds for all probes, and the values of the catalogue, worked out by hand, that their virtual runs must give.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use loopprobe::fault::{FAULTS, Fault, find};
@@ -49,9 +51,8 @@ fn with_params(
 fn all_cases() -> impl Iterator<Item = (&'static Probe, &'static Case, PolicyName)> {
     PROBES.iter().flat_map(|probe| {
         probe.cases.iter().flat_map(move |case| {
-            let policies = PolicyName::ALL
-                .into_iter()
-                .filter(|policy| probe.claims_of(case.name, *policy).count() > 0);
+            let policies =
+                PolicyName::ALL.into_iter().filter(|policy| probe.claims_of(case.name, *policy).count() > 0);
             policies.map(move |policy| (*probe, case, policy))
         })
     })
@@ -63,52 +64,46 @@ fn without_a_fault_every_claim_holds_or_is_observed() {
         let result = virtually(probe, case, policy, None);
         assert_eq!(result.error, None, "{} {} {policy}", probe.name, case.name);
         for claim in result.claims {
-            let wanted = if claim.kind == Kind::Judged {
-                Verdict::Holds
-            } else {
-                Verdict::Observed
-            };
+            let wanted = if claim.kind == Kind::Judged { Verdict::Holds } else { Verdict::Observed };
             assert_eq!(claim.verdict, wanted, "{} under {policy}: {claim:?}", claim.id);
         }
     }
 }
 
-#[test]
-fn every_judged_claim_is_broken_by_a_fault_under_each_policy_it_names() {
-    let mut unbroken: BTreeSet<(&str, PolicyName)> = BTreeSet::new();
-    for (probe, case, policy) in all_cases() {
-        let judged = probe
-            .claims_of(case.name, policy)
-            .filter(|claim| claim.kind == Kind::Judged);
-        unbroken.extend(
-            judged
-                .filter(|claim| claim.policies.named.contains(&policy))
-                .map(|claim| (claim.id, policy)),
-        );
-        for fault in FAULTS {
-            let result = virtually(probe, case, policy, Some(fault));
-            for claim in result
-                .claims
-                .iter()
-                .filter(|claim| claim.verdict == Verdict::Broken)
-            {
-                unbroken.remove(&(claim.id, policy));
-            }
+/// Which claims each fault breaks, in virtual time; several at once, for there are many runs.
+fn broken_by_fault() -> Vec<(&'static str, &'static str, PolicyName)> {
+    let cases: Vec<_> = all_cases().collect();
+    let next = AtomicUsize::new(0);
+    let broken = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(2, |n| n.get()) {
+            scope.spawn(|| {
+                while let Some(&(probe, case, policy)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let quick = Params::defaults(probe.params, true);
+                    for fault in FAULTS {
+                        let result = with_params(probe, case, policy, Some(fault), &quick);
+                        let claims = result.claims.iter().filter(|claim| claim.verdict == Verdict::Broken);
+                        broken.lock().unwrap().extend(claims.map(|claim| (fault.name, claim.id, policy)));
+                    }
+                }
+            });
         }
-    }
-    assert!(unbroken.is_empty(), "no fault breaks {unbroken:?}");
+    });
+    broken.into_inner().unwrap()
 }
 
 #[test]
-fn every_fault_breaks_something() {
+fn every_judged_claim_is_broken_by_a_fault_and_every_fault_breaks_a_claim() {
+    let broken = broken_by_fault();
+    let judged = PROBES.iter().flat_map(|probe| probe.claims).filter(|claim| claim.kind == Kind::Judged);
+    let mut unbroken: BTreeSet<(&str, PolicyName)> =
+        judged.flat_map(|claim| claim.policies.named.iter().map(|policy| (claim.id, *policy))).collect();
     let mut idle: BTreeSet<&str> = FAULTS.iter().map(|fault| fault.name).collect();
-    for (probe, case, policy) in all_cases() {
-        for fault in FAULTS {
-            if virtually(probe, case, policy, Some(fault)).verdict == Verdict::Broken {
-                idle.remove(fault.name);
-            }
-        }
+    for (fault, claim, policy) in broken {
+        unbroken.remove(&(claim, policy));
+        idle.remove(fault);
     }
+    assert!(unbroken.is_empty(), "no fault breaks {unbroken:?}");
     assert!(idle.is_empty(), "{idle:?} break no claim");
 }
 
@@ -151,6 +146,23 @@ fn catalogue() -> BTreeMap<(&'static str, &'static str), Vec<Value>> {
         (("netty", "PP-6"), vec![json!(6), json!([1])]),
         (("netty", "PP-7"), vec![json!(1)]),
         (("netty", "PP-8"), vec![json!(1)]),
+        (("netty", "RB-1"), vec![json!(100.0), json!(200.0), json!(400.0), json!(4), json!(1)]),
+        (("netty", "RB-2"), vec![json!(["main", "client-1", "client-2", "client-1"])]),
+        (("netty", "RB-3"), vec![json!(128.0)]),
+        (("netty", "RB-4"), vec![json!(1)]),
+        (("netty", "RB-5"), vec![json!(0)]),
+        (("netty", "RB-6"), vec![json!(100.0), json!(100.0)]),
+        (("netty", "RB-7"), vec![json!(0.0)]),
+        (("netty", "RB-8"), vec![json!(0.0)]),
+        (("netty", "RB-10"), vec![json!(50.0)]),
+        (("netty", "RB-11"), vec![json!(1367.0), json!(21), json!(5)]),
+        (("netty", "RB-12"), vec![json!([4, 1]), json!([15, 8])]),
+        (("netty", "OF-1"), vec![json!(2900.0)]),
+        (("netty", "OF-2"), vec![json!(2950.0)]),
+        (("netty", "OF-3"), vec![json!(0.0), json!(3000.0)]),
+        (("netty", "OF-5"), vec![json!(2900.0)]),
+        (("netty", "OF-6"), vec![json!(200.0)]),
+        (("netty", "OF-10"), vec![json!(200)]),
     ])
 }
 
@@ -160,9 +172,8 @@ fn the_virtual_run_gives_the_values_of_the_catalogue() {
     for (probe, case, policy) in all_cases() {
         for claim in virtually(probe, case, policy, None).claims {
             if let Some(values) = wanted.remove(&(policy.word(), claim.id)) {
-                let seen: Vec<Value> = std::iter::once(claim.observed)
-                    .chain(claim.further.into_iter().map(|f| f.observed))
-                    .collect();
+                let seen: Vec<Value> =
+                    std::iter::once(claim.observed).chain(claim.further.into_iter().map(|f| f.observed)).collect();
                 assert_eq!(seen, values, "{} under {policy}", claim.id);
             }
         }
@@ -173,13 +184,8 @@ fn the_virtual_run_gives_the_values_of_the_catalogue() {
 /// The rows of the catalogue's table: ticks in the window for each missed-tick policy, block 470 and 500.
 #[test]
 fn each_missed_tick_policy_gives_its_row_of_the_table() {
-    let rows = [
-        ("burst", 31, 31),
-        ("restart", 21, 21),
-        ("skip", 23, 22),
-        ("delay", 22, 22),
-        ("next-grid", 22, 21),
-    ];
+    let rows =
+        [("burst", 31, 31), ("restart", 21, 21), ("skip", 23, 22), ("delay", 22, 22), ("next-grid", 22, 21)];
     let probe = &super::fixed_rate_catchup::PROBE;
     let spec = |name: &str| probe.params.iter().find(|spec| spec.name == name).unwrap();
     for (missed, block_470, block_500) in rows {
@@ -188,11 +194,8 @@ fn each_missed_tick_policy_gives_its_row_of_the_table() {
             params.set(spec("missed"), spec("missed").parse(missed).unwrap());
             params.set(spec("block"), spec("block").parse(block).unwrap());
             let result = with_params(probe, &probe.cases[0], PolicyName::Netty, None, &params);
-            let starts = result.runs[0]
-                .trace
-                .iter()
-                .filter(|e| e.event == loopprobe::trace::EventKind::Start)
-                .count();
+            let starts =
+                result.runs[0].trace.iter().filter(|e| e.event == loopprobe::trace::EventKind::Start).count();
             assert_eq!(starts, ticks, "{missed} {block}");
             let named = result.claims.iter().find(|claim| claim.id == "FR-8").unwrap();
             // With a block that is a multiple of the period two of them look alike.
@@ -215,17 +218,8 @@ fn every_probe_is_listed_and_well_formed() {
     let listed: BTreeSet<String> = PROBES.iter().map(|probe| probe.name.replace('-', "_")).collect();
     let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/probes")).unwrap();
     for file in files {
-        let stem = file
-            .unwrap()
-            .path()
-            .file_stem()
-            .unwrap()
-            .to_string_lossy()
-            .into_owned();
-        assert!(
-            ["main", "tests"].contains(&stem.as_str()) || listed.contains(&stem),
-            "{stem} is not listed"
-        );
+        let stem = file.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned();
+        assert!(["main", "tests"].contains(&stem.as_str()) || listed.contains(&stem), "{stem} is not listed");
     }
     let mut ids = BTreeSet::new();
     for probe in PROBES {
@@ -239,12 +233,7 @@ fn every_probe_is_listed_and_well_formed() {
             );
         }
         for spec in probe.params {
-            assert!(
-                spec.quick.is_none_or(|quick| spec.parse(quick).is_ok()),
-                "{} {}",
-                probe.name,
-                spec.name
-            );
+            assert!(spec.quick.is_none_or(|quick| spec.parse(quick).is_ok()), "{} {}", probe.name, spec.name);
         }
     }
     assert!(find("late-timers").is_some() && find("early-timers").is_some());

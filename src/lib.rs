@@ -4,8 +4,10 @@
 //! [`trace`], the probe's judge makes [`readings`] of it, [`verdict`] turns those into what is said of each claim,
 //! and [`result`] is what is written as JSON and printed.
 
+pub mod backoff;
 pub mod builtin;
 pub mod channel;
+pub mod choice;
 pub mod cli;
 pub mod clock;
 pub mod control;
@@ -19,7 +21,9 @@ pub mod policy;
 pub mod poller;
 pub mod probe;
 pub mod promise;
+pub mod random;
 pub mod readings;
+pub mod reconnect;
 pub mod recorder;
 pub mod result;
 pub mod run;

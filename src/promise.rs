@@ -52,9 +52,7 @@ pub struct Promise<T = ()> {
 
 impl<T> Clone for Promise<T> {
     fn clone(&self) -> Self {
-        Promise {
-            shared: self.shared.clone(),
-        }
+        Promise { shared: self.shared.clone() }
     }
 }
 
@@ -76,19 +74,8 @@ struct State<T> {
 impl<T: Clone + Send + 'static> Promise<T> {
     /// A promise whose listeners run on this executor.
     pub fn new(executor: Arc<dyn Executor>, clock: Clock) -> Promise<T> {
-        let state = State {
-            outcome: None,
-            uncancellable: false,
-            listeners: Vec::new(),
-            waiters: Vec::new(),
-        };
-        Promise {
-            shared: Arc::new(Shared {
-                executor,
-                clock,
-                state: Mutex::new(state),
-            }),
-        }
+        let state = State { outcome: None, uncancellable: false, listeners: Vec::new(), waiters: Vec::new() };
+        Promise { shared: Arc::new(Shared { executor, clock, state: Mutex::new(state) }) }
     }
 
     /// Completes it with a value. False when it was done already: a future changes its state once.
@@ -138,10 +125,7 @@ impl<T: Clone + Send + 'static> Promise<T> {
 
     /// Runs `work` when it is done: at once when it is and the caller is on the executor, else as a task there.
     pub fn listen(&self, tag: Tag, work: impl FnOnce() + Send + 'static) {
-        let listener = Task {
-            tag,
-            work: Box::new(work),
-        };
+        let listener = Task { tag, work: Box::new(work) };
         let mut state = self.lock();
         if state.outcome.is_none() {
             state.listeners.push(listener);
@@ -179,18 +163,13 @@ impl<T: Clone + Send + 'static> Promise<T> {
         let waiters = std::mem::take(&mut state.waiters);
         drop(state);
         waiters.iter().for_each(Unparker::unpark);
-        listeners
-            .into_iter()
-            .for_each(|listener| self.shared.executor.notify(listener));
+        listeners.into_iter().for_each(|listener| self.shared.executor.notify(listener));
         true
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         // Nothing that can panic runs under the lock.
-        self.shared
-            .state
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.shared.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
@@ -226,10 +205,7 @@ mod tests {
     }
 
     fn promise(in_loop: bool) -> (Arc<Manual>, Promise<u32>) {
-        let executor = Arc::new(Manual {
-            in_loop,
-            ..Manual::default()
-        });
+        let executor = Arc::new(Manual { in_loop, ..Manual::default() });
         (executor.clone(), Promise::new(executor, Clock::wall()))
     }
 

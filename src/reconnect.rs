@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::backoff::{Backoff, Jitter};
 use crate::channel::Channel;
 use crate::clock::Clock;
-use crate::event_loop::{Scheduled, Tag};
+use crate::event_loop::{Handle, Scheduled, Tag};
 use crate::policy::{DropChoice, Growth, Guard, OnStop, ReconnectChoices, ResetChoice, RetryOn, Spread};
 use crate::promise::Promise;
 use crate::random::Random;
@@ -20,14 +20,17 @@ use crate::time::Time;
 
 /// What a reconnecting client needs of the world, and tells it.
 pub trait Connect: Send + Sync + Debug {
-    /// Begins to connect.
-    fn connect(&self) -> (Channel, Promise);
+    /// Begins to connect; calls `prepare` with the channel and the promise of the connect before that.
+    fn connect(&self, prepare: &mut dyn FnMut(&Channel, &Promise));
 
     /// An attempt begins; the first is 1.
     fn attempt(&self, number: u32);
 
     /// The next attempt is due after this delay.
     fn retry(&self, delay: Duration);
+
+    /// An established connection is lost.
+    fn lost(&self);
 
     /// There will be no further attempt.
     fn gave_up(&self);
@@ -55,6 +58,7 @@ struct State {
     attempts: u32,
     pending: Vec<Scheduled>,
     stopped: bool,
+    first_loop: Option<Handle>,
 }
 
 impl Reconnector {
@@ -67,7 +71,7 @@ impl Reconnector {
         tag: Tag,
         random: Random,
     ) -> Reconnector {
-        let state = State { random, attempts: 0, pending: Vec::new(), stopped: false };
+        let state = State { random, attempts: 0, pending: Vec::new(), stopped: false, first_loop: None };
         Reconnector { shared: Arc::new(Shared { spec, choices, connect, clock, tag, state: Mutex::new(state) }) }
     }
 
@@ -100,7 +104,11 @@ impl Reconnector {
             state.attempts
         };
         self.shared.connect.attempt(number);
-        let (channel, connected) = self.shared.connect.connect();
+        self.shared.connect.connect(&mut |channel, connected| self.listen(channel, connected, failures));
+    }
+
+    /// Listens to how an attempt ends.
+    fn listen(&self, channel: &Channel, connected: &Promise, failures: u32) {
         if self.shared.spec.told != Told::Once || self.shared.choices.guard == Guard::Doubles {
             // A channel that could not connect is closed, too: told again.
             let (this, failed, outcome) = (self.clone(), channel.clone(), connected.clone());
@@ -110,7 +118,7 @@ impl Reconnector {
                 }
             });
         }
-        let (this, outcome) = (self.clone(), connected.clone());
+        let (this, channel, outcome) = (self.clone(), channel.clone(), connected.clone());
         connected.listen(self.shared.tag, move || match outcome.outcome() {
             Some(Ok(())) => this.connected(&channel, failures),
             _ => this.failed(&channel, failures),
@@ -124,6 +132,7 @@ impl Reconnector {
 
     /// An established connection is lost.
     fn dropped(&self, channel: &Channel, failures: u32, since: Time) {
+        self.shared.connect.lost();
         let failures = if self.resets(since) { 0 } else { failures };
         let delayed = match self.shared.choices.drop {
             DropChoice::AsTold => self.shared.spec.after_drop == AfterDrop::Delayed,
@@ -158,7 +167,8 @@ impl Reconnector {
     fn retry(&self, channel: &Channel, failures: u32) {
         let delay = {
             let mut state = self.lock();
-            let guarded = self.shared.spec.told == Told::TwiceGuarded && self.shared.choices.guard == Guard::AsTold;
+            let guarded =
+                self.shared.spec.told == Told::TwiceGuarded && self.shared.choices.guard == Guard::AsTold;
             let pending = state.pending.iter().any(|retry| !retry.future().is_done());
             if state.stopped || (guarded && pending) {
                 return;
@@ -172,15 +182,22 @@ impl Reconnector {
             self.shared.clock.spend(delay);
             return next();
         }
-        if self.shared.choices.retry_on == RetryOn::OwnThread {
-            return self.shared.on_a_thread(delay, next);
-        }
-        let Ok(event_loop) = channel.event_loop() else { return };
+        let Some(event_loop) = self.retry_loop(channel) else { return };
         // A loop that has ended makes no more attempts.
         if let Ok(retry) = event_loop.schedule(self.shared.tag, delay, None, move |_| next()) {
             let mut state = self.lock();
             state.pending.retain(|retry| !retry.future().is_done());
             state.pending.push(retry);
+        }
+    }
+
+    /// The loop whose timer makes the next attempt.
+    fn retry_loop(&self, channel: &Channel) -> Option<Handle> {
+        let own = channel.event_loop().ok()?.clone();
+        let mut state = self.lock();
+        match self.shared.choices.retry_on {
+            RetryOn::OwnLoop => Some(own),
+            RetryOn::FirstLoop => Some(state.first_loop.get_or_insert(own).clone()),
         }
     }
 

@@ -6,12 +6,15 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use super::RunError;
+use super::channels::EMBEDDED;
+use super::net::{Connections, name_of};
+use crate::channel::{ChannelTag, PIPELINE_TAG};
 use crate::clock::Clock;
-use crate::event_loop::{Handle, Observer, Scheduled, Tag, Warning};
+use crate::event_loop::{ChannelWarning, Handle, Observer, Scheduled, Tag, Warning};
 use crate::policy::{FixedDelay, Policy};
 use crate::promise::Promise;
 use crate::recorder::{Note, Row, record};
-use crate::scenario::{Action, Condition, Mode, Scenario};
+use crate::scenario::{Action, Condition, HandlerKind, HandlerSpec, Mode, Scenario};
 use crate::time::Time;
 use crate::trace::{EventKind, FutureState};
 
@@ -29,6 +32,7 @@ pub(super) struct Env {
     /// When the scenario began, on the clock.
     start: AtomicU64,
     futures: Mutex<BTreeMap<u16, FutureEntry>>,
+    pub(super) connections: Connections,
 }
 
 /// A future of the run, and how it is cancelled where it is a timer's.
@@ -47,17 +51,23 @@ pub(super) struct Names {
 
 impl Names {
     pub(super) fn of(scenario: &Scenario) -> Names {
-        let mut names = Names {
-            all: Vec::new(),
-            numbers: BTreeMap::new(),
-        };
+        let mut names = Names { all: Vec::new(), numbers: BTreeMap::new() };
         let tasks = scenario.tasks.iter().map(|task| task.name.as_str());
+        let channels = scenario.servers.iter().map(|server| server.name.as_str());
+        let channels = channels.chain(scenario.clients.iter().map(|client| client.name.as_str()));
         tasks
             .chain(scenario.promises.iter().map(|promise| promise.name.as_str()))
+            .chain(channels)
             .for_each(|name| names.add(name));
         visit(scenario, &mut |action| match action {
             Action::Mark { label } | Action::Warn { label } => names.add(label),
             Action::Set { variable, .. } | Action::Stamp { variable } => names.add(variable),
+            // Line by line, without their ends: as a decoder gives them.
+            Action::Write { text, .. } => text.lines().for_each(|line| names.add(line)),
+            Action::Embed { messages, .. } => {
+                names.add(EMBEDDED);
+                messages.iter().for_each(|text| names.add(text));
+            }
             Action::If {
                 condition: Condition::Equal { variable, .. } | Condition::Elapsed { variable, .. },
                 ..
@@ -79,7 +89,12 @@ impl Names {
 
     /// A name's number. Only names that the scenario contains are asked for.
     pub(super) fn number(&self, name: &str) -> u16 {
-        self.numbers.get(name).copied().unwrap_or(u16::MAX)
+        self.known(name).unwrap_or(u16::MAX)
+    }
+
+    /// The number of what may be a name.
+    pub(super) fn known(&self, name: &str) -> Option<u16> {
+        self.numbers.get(name).copied()
     }
 
     pub(super) fn all(&self) -> &[Arc<str>] {
@@ -106,21 +121,27 @@ fn visit<'a>(scenario: &'a Scenario, f: &mut impl FnMut(&'a Action)) {
             }
         }
     }
+    fn handlers<'a>(handlers: &'a [HandlerSpec], f: &mut impl FnMut(&'a Action)) {
+        for handler in handlers {
+            if let HandlerKind::Reactor(reactions) = &handler.kind {
+                reactions.iter().for_each(|reaction| walk(&reaction.body, f));
+            }
+        }
+    }
     scenario.threads.iter().for_each(|thread| walk(&thread.steps, f));
     scenario.tasks.iter().for_each(|task| walk(&task.body, f));
+    for server in &scenario.servers {
+        handlers(&server.parent, f);
+        handlers(&server.child, f);
+    }
+    scenario.clients.iter().for_each(|client| handlers(&client.handlers, f));
 }
 
 /// Whether a policy has everything that a scenario needs.
 pub(super) fn supports(scenario: &Scenario, policy: &Policy) -> Result<(), RunError> {
     let mut needs_fixed_delay = false;
     visit(scenario, &mut |action| {
-        needs_fixed_delay |= matches!(
-            action,
-            Action::Periodic {
-                mode: Mode::FixedDelay,
-                ..
-            }
-        );
+        needs_fixed_delay |= matches!(action, Action::Periodic { mode: Mode::FixedDelay, .. });
     });
     if needs_fixed_delay && policy.fixed_delay == FixedDelay::Unsupported {
         return Err(RunError::Unsupported { what: "fixed delay" });
@@ -129,20 +150,16 @@ pub(super) fn supports(scenario: &Scenario, policy: &Policy) -> Result<(), RunEr
 }
 
 impl Env {
-    pub(super) fn new(scenario: &Scenario, clock: Clock, names: Names, loops: Vec<Handle>) -> Arc<Env> {
+    pub(super) fn new(
+        scenario: &Scenario,
+        clock: Clock,
+        names: Names,
+        loops: Vec<Handle>,
+        connections: Connections,
+    ) -> Arc<Env> {
         let futures = scenario.promises.iter().map(|promise| {
-            let owner = scenario
-                .loops
-                .iter()
-                .position(|l| l.name == promise.owner)
-                .unwrap_or(0);
-            (
-                names.number(&promise.name),
-                FutureEntry {
-                    promise: loops[owner].promise(),
-                    timer: None,
-                },
-            )
+            let owner = scenario.loops.iter().position(|l| l.name == promise.owner).unwrap_or(0);
+            (names.number(&promise.name), FutureEntry { promise: loops[owner].promise(), timer: None })
         });
         Arc::new(Env {
             clock,
@@ -152,6 +169,7 @@ impl Env {
             variables: names.all.iter().map(|_| AtomicI64::new(0)).collect(),
             start: AtomicU64::new(0),
             scenario: scenario.clone(),
+            connections,
             names,
         })
     }
@@ -169,8 +187,7 @@ impl Env {
 
     /// The loop of that name, or the given one.
     pub(super) fn loop_named(&self, name: Option<&str>, otherwise: usize) -> usize {
-        name.and_then(|name| self.scenario.loops.iter().position(|l| l.name == name))
-            .unwrap_or(otherwise)
+        name.and_then(|name| self.scenario.loops.iter().position(|l| l.name == name)).unwrap_or(otherwise)
     }
 
     /// Counts a run of a task that begins; the first is 1.
@@ -195,25 +212,19 @@ impl Env {
         let futures = self.lock_futures();
         futures
             .iter()
-            .map(|(&name, entry)| {
-                (
-                    self.names.all[usize::from(name)].to_string(),
-                    entry.promise.state(),
-                )
-            })
+            .map(|(&name, entry)| (self.names.all[usize::from(name)].to_string(), entry.promise.state()))
             .collect()
     }
 
     /// Lets go of everything that refers back to the loops.
     pub(super) fn clear(&self) {
         self.lock_futures().clear();
+        self.connections.clear();
         self.loops.iter().for_each(Handle::discard);
     }
 
     fn lock_futures(&self) -> MutexGuard<'_, BTreeMap<u16, FutureEntry>> {
-        self.futures
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.futures.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
@@ -223,10 +234,21 @@ pub(super) struct RecordWarnings;
 
 impl Observer for RecordWarnings {
     fn warned(&self, tag: Tag, warning: Warning<'_>) {
-        let row = Row::new(EventKind::Warned).task(tag.0 as u16);
+        // A task of a pipeline has no name in the scenario.
+        let task = (tag != PIPELINE_TAG).then_some(tag.0 as u16);
+        let row = Row { task, ..Row::new(EventKind::Warned) };
         record(match warning {
             Warning::Raised(_) => row.note(Note::Words("task raised an error")),
             Warning::Slow(took) => Row { value: Some(took), ..row.note(Note::Words("slow task")) },
         });
+    }
+
+    fn channel_warned(&self, channel: ChannelTag, warning: ChannelWarning<'_>) {
+        let words = match warning {
+            ChannelWarning::Discarded => "a message reached the tail and was dropped",
+            ChannelWarning::Exception(_) => "an error reached the tail",
+        };
+        let channel = Some(name_of(channel));
+        record(Row { channel, ..Row::new(EventKind::Warned).note(Note::Words(words)) });
     }
 }

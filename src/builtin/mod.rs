@@ -1,7 +1,9 @@
 //! The built-in loop as a subject: carries a scenario out, in real or in virtual time, and gives the trace.
 
+mod channels;
 mod env;
 mod interpret;
+mod net;
 mod stage;
 
 use std::time::Duration;
@@ -48,10 +50,18 @@ pub enum RunError {
         /// Its answer.
         error: std::io::Error,
     },
-    /// A judge read a claim that the probe doesn't have, or left one out: a defect of the probe.
+    /// The process may not open as many descriptors as the clients need.
     #[error(
-        "the judge's readings and the claims of case {case} differ at {id}; this is a defect of the probe"
+        "{needed} descriptors are needed and {limit} are allowed; raise the limit (ulimit -n {needed}) or ask for fewer clients"
     )]
+    Descriptors {
+        /// How many the scenario needs.
+        needed: u64,
+        /// How many the process may have.
+        limit: u64,
+    },
+    /// A judge read a claim that the probe doesn't have, or left one out: a defect of the probe.
+    #[error("the judge's readings and the claims of case {case} differ at {id}; this is a defect of the probe")]
     Judge {
         /// The claim's id.
         id: String,

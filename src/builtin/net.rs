@@ -9,16 +9,16 @@ use std::time::Duration;
 use super::env::Env;
 use super::interpret::Place;
 use crate::channel::{
-    Channel, ChannelTag, Connector, Context, Group, Handler, Inbound, Initializer, LineDecoder, Message, ServerBootstrap,
-    Settings, Shareable, StringDecoder, StringEncoder,
+    Channel, ChannelTag, Connector, Context, Group, Handler, Inbound, Initializer, LineDecoder, Message,
+    ServerBootstrap, Settings, Shareable, StringDecoder, StringEncoder,
 };
 use crate::event_loop::{Handle, Tag};
 use crate::net::Network;
 use crate::policy::Policy;
 use crate::promise::Promise;
 use crate::random::Random;
-use crate::recorder::{ChannelName, Note, Row, record};
 use crate::reconnect::{Connect, Reconnector};
+use crate::recorder::{ChannelName, Note, Row, record};
 use crate::scenario::{ChannelEvent, ClientSpec, HandlerKind, HandlerSpec, Reaction, Scenario, ServerSpec};
 use crate::trace::EventKind;
 
@@ -104,9 +104,9 @@ impl Env {
         Group::new(loops.iter().map(|name| self.loops[self.loop_named(Some(name), 0)].clone()).collect())
     }
 
-    /// Binds a server; the promise is done when it is bound.
-    pub(super) fn bind(self: &Arc<Self>, name: &str) -> Option<Promise> {
-        let (spec, server) = self.server(name)?;
+    /// Binds a server; its future is there from now on.
+    pub(super) fn bind(self: &Arc<Self>, name: &str) {
+        let Some((spec, server)) = self.server(name) else { return };
         let number = self.names.number(name);
         let (accepted, count) = (server.accepted.clone(), server.count.clone());
         let next = move || {
@@ -127,9 +127,9 @@ impl Env {
             next_tag: Arc::new(next),
             settings: Settings { half_closure: spec.half_closure, ..Settings::default() },
         };
-        let (channel, bound) = bootstrap.bind(tag_of(ChannelName { name: number, which: 0 }), &self.clock);
+        let listening = ChannelName { name: number, which: 0 };
+        let channel = bootstrap.bind(tag_of(listening), &self.clock, |bound| self.keep(listening, bound));
         *lock(&server.listening) = Some(channel);
-        Some(bound)
     }
 
     /// The address of a bound server, or one on which nobody listens.
@@ -139,46 +139,37 @@ impl Env {
         listening.map_or(Err(io::ErrorKind::NotConnected.into()), |channel| channel.local_address())
     }
 
-    /// Connects a client, or all of several; the promise is the first one's.
-    pub(super) fn connect(self: &Arc<Self>, name: &str) -> Option<Promise> {
-        let (spec, client) = self.client(name)?;
-        let address = match self.address(spec.to.as_deref()) {
-            Ok(address) => address,
-            Err(_) => return None,
-        };
+    /// Connects a client, or all of several; false when its server is not bound. Unless it comes back by itself its
+    /// future is there from now on.
+    pub(super) fn connect(self: &Arc<Self>, name: &str) -> bool {
+        let Some((spec, client)) = self.client(name) else { return false };
+        let Ok(address) = self.address(spec.to.as_deref()) else { return false };
         let connector = Connector {
             network: self.connections.network.clone(),
             group: self.group(&spec.loops),
             initialize: self.initializer(&spec.handlers),
             settings: Settings::default(),
         };
-        let mut first = None;
         for index in 0..spec.count {
             let which = if spec.count == 1 { 0 } else { index + 1 };
-            let dialer = Dialer {
-                env: Arc::downgrade(self),
-                connector: connector.clone(),
-                address,
-                name: ChannelName { name: self.names.number(name), which },
-                index: index as usize,
-            };
-            let promise = match spec.reconnect {
-                None => dialer.connect().1,
+            let name = ChannelName { name: self.names.number(name), which };
+            let env = Arc::downgrade(self);
+            let dialer = Dialer { env, connector: connector.clone(), address, name, index: index as usize };
+            match spec.reconnect {
+                None => dialer.dial(self, |_, connected| self.keep(name, connected)),
                 Some(reconnect) => {
                     // Each client draws from a generator of its own, so the draws do not depend on who fails first.
-                    let random = Random::new(self.connections.seed.wrapping_mul(1_000_003).wrapping_add(u64::from(index)));
+                    let seed = self.connections.seed.wrapping_mul(1_000_003).wrapping_add(u64::from(index));
                     let choices = self.connections.policy.reconnect;
-                    let tag = Tag(u32::from(self.names.number(name)));
-                    let reconnector =
-                        Reconnector::new(reconnect, choices, Box::new(dialer), self.clock.clone(), tag, random);
+                    let (clock, tag) = (self.clock.clone(), Tag(u32::from(name.name)));
+                    let dialer = Box::new(dialer);
+                    let reconnector = Reconnector::new(reconnect, choices, dialer, clock, tag, Random::new(seed));
                     lock(&client.reconnectors).push(reconnector.clone());
                     reconnector.start();
-                    continue;
                 }
-            };
-            first = first.or(Some(promise));
+            }
         }
-        first
+        true
     }
 
     /// The newest channel of a client, or a server's listening one.
@@ -218,7 +209,7 @@ impl Env {
                 let handler = build(spec, &env);
                 // Every channel gets handlers of its own, so none is refused.
                 let _ = match group {
-                    Some(group) => channel.pipeline().add_last_on(channel, group.next().clone(), &spec.name, handler),
+                    Some(group) => channel.pipeline().add_last_on(channel, group, &spec.name, handler),
                     None => channel.pipeline().add_last(channel, &spec.name, handler),
                 };
             }
@@ -231,7 +222,9 @@ fn build(spec: &HandlerSpec, env: &Weak<Env>) -> Shareable {
         HandlerKind::LineDecoder(limit) => LineDecoder::new(*limit).into(),
         HandlerKind::StringDecoder => StringDecoder.into(),
         HandlerKind::StringEncoder => StringEncoder.into(),
-        HandlerKind::Reactor(reactions) => Reactor { env: env.clone(), reactions: reactions.clone() }.into(),
+        HandlerKind::Reactor(reactions) => {
+            Reactor { env: env.clone(), reactions: reactions.clone(), silent: spec.silent }.into()
+        }
     }
 }
 
@@ -245,23 +238,31 @@ struct Dialer {
     index: usize,
 }
 
-impl Connect for Dialer {
-    fn connect(&self) -> (Channel, Promise) {
-        let env = self.env.upgrade();
-        let clock = env.as_ref().map_or_else(crate::clock::Clock::wall, |env| env.clock.clone());
-        let (channel, connected) = self.connector.connect(tag_of(self.name), &clock, self.address);
-        if let Some(env) = env
-            && let Some(client) = env.connections.clients.iter().zip(&env.scenario.clients).find_map(|(client, spec)| {
-                (env.names.number(&spec.name) == self.name.name).then_some(client)
-            })
-        {
-            let mut channels = lock(&client.channels);
-            match channels.get_mut(self.index) {
-                Some(slot) => *slot = channel.clone(),
-                None => channels.push(channel.clone()),
+impl Dialer {
+    /// Begins to connect; what is done with the channel and its promise before that comes first.
+    fn dial(&self, env: &Arc<Env>, prepare: impl FnOnce(&Channel, &Promise)) {
+        let clients = env.connections.clients.iter().zip(&env.scenario.clients);
+        let mut own = clients.filter(|(_, spec)| env.names.number(&spec.name) == self.name.name);
+        let prepare = |channel: &Channel, connected: &Promise| {
+            if let Some((client, _)) = own.next() {
+                let mut channels = lock(&client.channels);
+                match channels.get_mut(self.index) {
+                    Some(slot) => *slot = channel.clone(),
+                    None => channels.push(channel.clone()),
+                }
             }
+            prepare(channel, connected);
+        };
+        self.connector.connect(tag_of(self.name), &env.clock, self.address, prepare);
+    }
+}
+
+impl Connect for Dialer {
+    fn connect(&self, prepare: &mut dyn FnMut(&Channel, &Promise)) {
+        // Without its run there is nothing left to connect for.
+        if let Some(env) = self.env.upgrade() {
+            self.dial(&env, prepare);
         }
-        (channel, connected)
     }
 
     fn attempt(&self, number: u32) {
@@ -270,6 +271,10 @@ impl Connect for Dialer {
 
     fn retry(&self, delay: Duration) {
         record(Row { channel: Some(self.name), value: Some(delay), ..Row::new(EventKind::Retry) });
+    }
+
+    fn lost(&self) {
+        record(Row { channel: Some(self.name), ..Row::new(EventKind::Lost) });
     }
 
     fn gave_up(&self) {
@@ -281,6 +286,7 @@ impl Connect for Dialer {
 struct Reactor {
     env: Weak<Env>,
     reactions: Vec<Reaction>,
+    silent: bool,
 }
 
 impl std::fmt::Debug for Reactor {
@@ -298,7 +304,9 @@ impl Reactor {
             Some(Message::Accepted(_)) => Note::Words("a child"),
             None => Note::None,
         };
-        record(Row { channel: Some(name_of(ctx.channel().tag())), ..Row::new(kind_of(event)).note(note) });
+        if !self.silent {
+            record(Row { channel: Some(name_of(ctx.channel().tag())), ..Row::new(kind_of(event)).note(note) });
+        }
         let text = match message {
             Some(Message::Text(text)) => Some(text.as_str()),
             _ => None,
@@ -361,7 +369,7 @@ fn kind_of(event: ChannelEvent) -> EventKind {
 
 impl Env {
     /// The loop of a channel, by its place in the scenario.
-    fn loop_of(&self, channel: &Channel) -> usize {
+    pub(super) fn loop_of(&self, channel: &Channel) -> usize {
         let Ok(own) = channel.event_loop() else { return 0 };
         self.loops.iter().position(|handle: &Handle| handle.is(own)).unwrap_or(0)
     }

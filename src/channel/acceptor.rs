@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::context::{Context, Handler, Inbound, Message};
 use super::{Channel, Core, Group, Io, Phase, Settings};
-use crate::event_loop::ChannelWarning;
+use crate::event_loop::{ChannelWarning, Handle};
 use crate::net::Stream;
-use crate::policy::ParentClose;
+use crate::policy::{AcceptOrder, ChildLoop, ParentClose};
 
 /// Accepts in one batch before the loop's other work gets its turn.
 const ACCEPTS_A_BATCH: usize = 16;
@@ -22,31 +22,44 @@ pub type NextTag = Arc<dyn Fn() -> super::ChannelTag + Send + Sync>;
 /// What a listening channel needs to make children.
 #[derive(Clone)]
 pub(super) struct ChildMaker {
+    pub(super) boss: Handle,
+    pub(super) workers: Group,
+    pub(super) initialize: Initializer,
     pub(super) next_tag: NextTag,
     pub(super) settings: Settings,
 }
 
 /// The last handler of a listening channel: registers what was accepted with a worker (Netty `ServerBootstrapAcceptor`).
-pub(super) struct Acceptor {
-    pub(super) workers: Group,
-    pub(super) initialize: Initializer,
-}
-
-impl std::fmt::Debug for Acceptor {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Acceptor")
-    }
-}
+#[derive(Debug)]
+pub(super) struct Acceptor;
 
 impl Handler for Acceptor {
     fn inbound(&self, ctx: &Context, event: Inbound) {
-        let Inbound::Read(Message::Accepted(child)) = event else { return ctx.fire(event) };
-        (self.initialize)(&child);
-        if ctx.channel().choices().parent_close == ParentClose::ClosesChildren {
-            let close = child.clone();
-            ctx.channel().close_future().listen(super::pipeline::PIPELINE_TAG, move || _ = close.close());
+        match event {
+            Inbound::Read(Message::Accepted(child)) => {
+                if ctx.channel().choices().accept_order == AcceptOrder::ParentThenRegister {
+                    ctx.channel().adopt(&child);
+                }
+            }
+            event => ctx.fire(event),
         }
-        child.register(self.workers.next());
+    }
+}
+
+impl Channel {
+    /// Sets an accepted channel up and hands it to a loop.
+    fn adopt(&self, child: &Channel) {
+        let Some(children) = self.core().children.clone() else { return };
+        (children.initialize)(child);
+        let choices = self.choices();
+        if choices.parent_close == ParentClose::ClosesChildren {
+            let close = child.clone();
+            self.close_future().listen(super::pipeline::PIPELINE_TAG, move || _ = close.close());
+        }
+        child.register(match choices.child_loop {
+            ChildLoop::Workers => children.workers.next(),
+            ChildLoop::Boss => &children.boss,
+        });
     }
 }
 
@@ -72,7 +85,13 @@ impl Channel {
     fn child(&self, stream: Box<dyn Stream>, remote: SocketAddr) -> Option<Channel> {
         let children = self.core().children.clone()?;
         let io = Io::Stream(stream);
-        let child = Channel::new((children.next_tag)(), Some(self.clone()), self.shared.clock.clone(), children.settings, io);
+        let child = Channel::new(
+            (children.next_tag)(),
+            Some(self.clone()),
+            self.shared.clock.clone(),
+            children.settings,
+            io,
+        );
         child.core().remote = Some(remote);
         Some(child)
     }
@@ -86,6 +105,9 @@ impl Channel {
                 Some(Ok((stream, remote))) => {
                     accepted += 1;
                     if let Some(child) = self.child(stream, remote) {
+                        if self.choices().accept_order == AcceptOrder::RegisterThenParent {
+                            self.adopt(&child);
+                        }
                         self.fire(Inbound::Read(Message::Accepted(child)));
                     }
                 }

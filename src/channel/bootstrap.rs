@@ -1,5 +1,6 @@
 //! Binding a server and connecting a client.
 
+use std::fmt::{self, Debug};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,6 +28,11 @@ impl Group {
     pub fn new(loops: Vec<Handle>) -> Group {
         assert!(!loops.is_empty(), "a group needs a loop");
         Group { loops: loops.into(), taken: Arc::default() }
+    }
+
+    /// The first loop.
+    pub fn first(&self) -> &Handle {
+        &self.loops[0]
     }
 
     /// The next loop, round robin.
@@ -57,35 +63,37 @@ pub struct ServerBootstrap {
 }
 
 impl ServerBootstrap {
-    /// Registers a listening channel to the boss's loop and binds it to a free port of the loopback address. The
-    /// promise is done when it is bound.
-    pub fn bind(self, tag: ChannelTag, clock: &Clock) -> (Channel, Promise) {
+    /// Registers a listening channel to the boss's loop and binds it to a free port of the loopback address.
+    /// `prepare` gets the promise of the bind before it begins.
+    pub fn bind(self, tag: ChannelTag, clock: &Clock, prepare: impl FnOnce(&Promise)) -> Channel {
         let channel = Channel::new(tag, None, clock.clone(), Settings::default(), Io::Nothing);
-        channel.core().children = Some(ChildMaker { next_tag: self.next_tag, settings: self.settings });
+        channel.core().children = Some(ChildMaker {
+            boss: self.boss.clone(),
+            workers: self.workers,
+            initialize: self.child,
+            next_tag: self.next_tag,
+            settings: self.settings,
+        });
         (self.parent)(&channel);
-        let acceptor = Acceptor { workers: self.workers, initialize: self.child };
         // A new handler is in no other pipeline, so it is taken.
-        let _ = channel.pipeline().add_last(&channel, "acceptor", acceptor);
+        let _ = channel.pipeline().add_last(&channel, "acceptor", Acceptor);
         let (network, backlog) = (self.network, self.backlog);
+        let bound = channel.promise();
+        prepare(&bound);
         match self.boss.policy().channels.bind_order {
             BindOrder::RegisterThenBind => {
                 channel.register(&self.boss);
-                let bound = channel.promise();
-                let promise = bound.clone();
-                channel.later(move |channel| channel.listen(&*network, backlog, &promise));
-                (channel, bound)
+                channel.later(move |channel| channel.listen(&*network, backlog, &bound));
             }
             BindOrder::BindThenRegister => {
                 channel.belong_to(&self.boss);
-                let bound = channel.promise();
-                let promise = bound.clone();
                 channel.later(move |channel| {
-                    channel.listen(&*network, backlog, &promise);
+                    channel.listen(&*network, backlog, &bound);
                     channel.tell_registered();
                 });
-                (channel, bound)
             }
         }
+        channel
     }
 }
 
@@ -122,16 +130,29 @@ pub struct Connector {
     pub settings: Settings,
 }
 
+impl Debug for Connector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Connector on {:?}", self.network)
+    }
+}
+
 impl Connector {
-    /// Registers a channel to the next loop and connects it. The promise is done when it is connected.
-    pub fn connect(&self, tag: ChannelTag, clock: &Clock, to: SocketAddr) -> (Channel, Promise) {
+    /// Registers a channel to the next loop and connects it. `prepare` gets the promise of the connect before it
+    /// begins.
+    pub fn connect(
+        &self,
+        tag: ChannelTag,
+        clock: &Clock,
+        to: SocketAddr,
+        prepare: impl FnOnce(&Channel, &Promise),
+    ) {
         let channel = Channel::new(tag, None, clock.clone(), self.settings, Io::Nothing);
         (self.initialize)(&channel);
-        channel.register(self.group.next());
         let connected = channel.promise();
-        let (network, promise) = (self.network.clone(), connected.clone());
+        prepare(&channel, &connected);
+        channel.register(self.group.next());
+        let network = self.network.clone();
         // Always a task of its own, as in Netty: whoever called is told of nothing before the call returns.
-        channel.later(move |channel| channel.connect(&*network, to, promise));
-        (channel, connected)
+        channel.later(move |channel| channel.connect(&*network, to, connected));
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::context::{Context, Direction, Handler, Inbound, Message, Outbound};
 use super::ChannelError;
+use super::context::{Context, Direction, Handler, Inbound, Message, Outbound};
 
 /// Cuts a stream of bytes into lines, without their ends (Netty `LineBasedFrameDecoder`). Keeps the rest of a line
 /// that has not arrived whole, so it belongs to one pipeline.
@@ -77,7 +77,9 @@ impl Handler for LineDecoder {
     fn inbound(&self, ctx: &Context, event: Inbound) {
         match event {
             // The lock is not held while lines are passed on.
-            Inbound::Read(Message::Bytes(bytes)) => self.feed(&bytes).into_iter().for_each(|event| ctx.fire(event)),
+            Inbound::Read(Message::Bytes(bytes)) => {
+                self.feed(&bytes).into_iter().for_each(|event| ctx.fire(event))
+            }
             event => ctx.fire(event),
         }
     }

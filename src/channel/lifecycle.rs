@@ -1,13 +1,13 @@
 //! Registration, connect and close: the order in which futures complete and handlers hear of it.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Shutdown, SocketAddr};
 use std::sync::Arc;
 
 use super::{Channel, ChannelError, Inbound, Io, Phase};
 use crate::event_loop::{ChannelWarning, Handle, IoHandler};
 use crate::net::{Network, Ready, Source};
-use crate::policy::{ChannelChoices, CloseOrder, ConnectOrder, TailException};
+use crate::policy::{AddressAfterClose, ChannelChoices, CloseOrder, ConnectOrder, TailException};
 use crate::promise::{Failure, Promise};
 
 impl IoHandler for Channel {
@@ -121,8 +121,19 @@ impl Channel {
         self.close_now(None);
     }
 
+    /// Ends the writing side by a FIN, on the channel's loop; reading goes on.
+    pub fn end_output(&self) {
+        self.later(|channel| {
+            if let Io::Stream(stream) = &mut channel.core().io {
+                // A peer that is gone already needs no FIN.
+                let _ = stream.shutdown(Shutdown::Write);
+            }
+        });
+    }
+
     /// Closes the socket and completes what depends on it; handlers hear of it in a task of its own.
     pub(super) fn close_now(&self, promise: Option<Promise>) {
+        let choices = self.choices();
         let (io, token, unsent, was_active) = {
             let mut core = self.core();
             if core.phase == Phase::Closed {
@@ -131,6 +142,9 @@ impl Channel {
             }
             let was_active = core.phase == Phase::Active;
             core.phase = Phase::Closed;
+            if choices.address_after_close == AddressAfterClose::Forgotten {
+                core.remote = None;
+            }
             let io = std::mem::replace(&mut core.io, Io::Nothing);
             (io, core.token.take(), core.outbox.take_promises(), was_active)
         };
@@ -147,7 +161,7 @@ impl Channel {
             channel.fire(Inbound::Unregistered);
             channel.pipeline().remove_all(channel);
         };
-        match self.choices().close_order {
+        match choices.close_order {
             CloseOrder::FutureThenInactive => {
                 complete(self);
                 self.later(tell);

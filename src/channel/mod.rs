@@ -26,7 +26,7 @@ pub use bootstrap::{Connector, Group, ServerBootstrap};
 pub use codec::{LineDecoder, StringDecoder, StringEncoder};
 pub use context::{Context, Direction, Handler, Inbound, Message, Outbound};
 pub use embedded::Embedded;
-pub use pipeline::{Pipeline, Shareable};
+pub use pipeline::{PIPELINE_TAG, Pipeline, Shareable};
 
 use crate::clock::Clock;
 use crate::event_loop::{Executor, Handle, Rejected, Task};
@@ -192,7 +192,15 @@ impl Channel {
         };
         let pipeline = Pipeline::default();
         Channel {
-            shared: Arc::new(Shared { tag, parent, event_loop, clock, pipeline, close_future, core: Mutex::new(core) }),
+            shared: Arc::new(Shared {
+                tag,
+                parent,
+                event_loop,
+                clock,
+                pipeline,
+                close_future,
+                core: Mutex::new(core),
+            }),
         }
     }
 

@@ -58,7 +58,9 @@ impl Outbox {
 impl Core {
     fn write_out(&mut self) -> (Vec<Promise>, io::Result<()>) {
         match &mut self.io {
-            Io::Stream(stream) if self.phase == Phase::Active => self.outbox.write_with(|bytes| stream.write(bytes)),
+            Io::Stream(stream) if self.phase == Phase::Active => {
+                self.outbox.write_with(|bytes| stream.write(bytes))
+            }
             Io::Embedded => {
                 let mut written = Vec::new();
                 let result = self.outbox.write_with(|bytes| {
@@ -73,13 +75,17 @@ impl Core {
     }
 }
 
+fn refuse(promise: &Promise, what: &str) {
+    promise.fail(Failure::Unsupported(what.into()));
+}
+
 impl Channel {
     /// A write has reached the head.
     pub(super) fn buffer(&self, message: Message, promise: Promise) {
         let bytes = match message {
             Message::Bytes(bytes) => bytes,
-            Message::Text(_) => return _ = promise.fail(Failure::Unsupported("text; a socket takes bytes".into())),
-            Message::Accepted(_) => return _ = promise.fail(Failure::Unsupported("a channel".into())),
+            Message::Text(_) => return refuse(&promise, "text; a socket takes bytes"),
+            Message::Accepted(_) => return refuse(&promise, "a channel"),
         };
         let mut core = self.core();
         if core.phase == Phase::Closed {

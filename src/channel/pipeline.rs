@@ -9,15 +9,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::context::{Context, Direction, Handler, Inbound, Outbound};
-use super::{Channel, ChannelError, NotSharable};
+use super::{Channel, ChannelError, Group, NotSharable};
 use crate::event_loop::{ChannelWarning, Executor, Handle, Tag, Task};
+use crate::policy::HandlerGroup;
 use crate::world::WorldEnded;
 
 /// Room between two neighbours when handlers are added at the end.
 const ROOM: u64 = 1 << 32;
 
 /// Tag of the tasks that carry events between executors: they belong to no task of the caller's.
-pub(super) const PIPELINE_TAG: Tag = Tag(u32::MAX);
+pub const PIPELINE_TAG: Tag = Tag(u32::MAX);
 
 /// The handlers of a channel.
 #[derive(Debug, Default)]
@@ -27,7 +28,7 @@ pub struct Pipeline {
 
 /// One handler in one pipeline.
 #[derive(Debug)]
-pub struct Entry {
+pub(super) struct Entry {
     pub(super) name: Arc<str>,
     pub(super) place: u64,
     handler: Shareable,
@@ -75,25 +76,42 @@ impl Pipeline {
     ///
     /// # Errors
     /// A handler that is not sharable and was added before, here or elsewhere.
-    pub fn add_last(&self, channel: &Channel, name: &str, handler: impl Into<Shareable>) -> Result<(), NotSharable> {
+    pub fn add_last(
+        &self,
+        channel: &Channel,
+        name: &str,
+        handler: impl Into<Shareable>,
+    ) -> Result<(), NotSharable> {
         self.add(channel, name, None, handler.into())
     }
 
-    /// The same for a handler that runs on an executor of its own.
+    /// The same for a handler that runs on a group's executor: the channel is pinned to one of it.
     ///
     /// # Errors
     /// As [`Pipeline::add_last`].
     pub fn add_last_on(
         &self,
         channel: &Channel,
-        executor: Handle,
+        group: &Group,
         name: &str,
         handler: impl Into<Shareable>,
     ) -> Result<(), NotSharable> {
-        self.add(channel, name, Some(executor), handler.into())
+        // An accepted channel has no loop yet, so no choices of its own.
+        let executor = match channel.parent().unwrap_or(channel).choices().handler_group {
+            HandlerGroup::Pinned => Some(group.next()),
+            HandlerGroup::FirstOnly => Some(group.first()),
+            HandlerGroup::Ignored => None,
+        };
+        self.add(channel, name, executor.cloned(), handler.into())
     }
 
-    fn add(&self, channel: &Channel, name: &str, executor: Option<Handle>, handler: Shareable) -> Result<(), NotSharable> {
+    fn add(
+        &self,
+        channel: &Channel,
+        name: &str,
+        executor: Option<Handle>,
+        handler: Shareable,
+    ) -> Result<(), NotSharable> {
         if handler.used.swap(true, Ordering::AcqRel) && !handler.handler.is_sharable() {
             return Err(NotSharable { name: name.into() });
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{Channel, ChannelError, Core, Inbound, Io, Message, Phase};
 use crate::net::Ready;
-use crate::policy::{EndOfStream, ReadComplete};
+use crate::policy::{EndOfStream, HalfClosure, ReadComplete};
 
 /// The most that one read takes. Netty's adaptive buffer ends there too.
 const BUFFER: usize = 64 * 1024;
@@ -40,7 +40,10 @@ enum BatchEnd {
 
 impl Core {
     fn may_read(&self) -> bool {
-        self.phase == Phase::Active && self.readable && !self.input_ended && (self.settings.auto_read || self.read_asked)
+        self.phase == Phase::Active
+            && self.readable
+            && !self.input_ended
+            && (self.settings.auto_read || self.read_asked)
     }
 
     fn step(&mut self) -> Step {
@@ -142,7 +145,8 @@ impl Channel {
 
     fn end_batch(&self, reads: usize, end: BatchEnd) {
         self.core().read_asked = false;
-        let says_end = end == BatchEnd::EndOfStream && self.choices().end_of_stream == EndOfStream::OneMoreReadComplete;
+        let says_end =
+            end == BatchEnd::EndOfStream && self.choices().end_of_stream == EndOfStream::OneMoreReadComplete;
         let each = self.choices().read_complete == ReadComplete::EachRead;
         if says_end || (reads > 0 && !each) {
             self.fire(Inbound::ReadComplete);
@@ -159,11 +163,12 @@ impl Channel {
 
     /// The peer has ended its side.
     fn input_ended(&self) {
+        let heeded = self.choices().half_closure == HalfClosure::AsSet;
         let half_closure = {
             let mut core = self.core();
             core.input_ended = true;
             core.readable = false;
-            core.settings.half_closure
+            core.settings.half_closure && heeded
         };
         if half_closure {
             self.fire(Inbound::InputShutdown);

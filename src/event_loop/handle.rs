@@ -13,11 +13,11 @@ use crossbeam_channel::{Receiver, Sender};
 use super::io_table::IoTable;
 use super::wake_flag::WakeFlag;
 use super::{
-    Counters, Executor, Firing, Observer, Rejected, Repeat, Tag, Task, TimerHeap, TimerKey, Warning,
+    Counters, Executor, Firing, IoHandler, Observer, Rejected, Repeat, Tag, Task, TimerHeap, TimerKey, Warning,
 };
 use crate::clock::Clock;
-use crate::policy::{ErrorLog, Listeners, Policy, Submission, TaskError, Ties, WakeUp};
 use crate::net::{Registrar, Source, Token};
+use crate::policy::{ErrorLog, Listeners, Policy, Submission, TaskError, Ties, WakeUp};
 use crate::poller::{Poller, Wake};
 use crate::promise::{Failure, Promise};
 use crate::time::Time;
@@ -112,9 +112,37 @@ impl Handle {
             identity: NEXT_IDENTITY.fetch_add(1, Ordering::Relaxed),
             lost_one: AtomicBool::new(false),
         };
-        Handle {
-            shared: Arc::new(shared),
+        Ok(Handle { shared: Arc::new(shared) })
+    }
+
+    /// Whether both are handles of the same loop.
+    pub fn is(&self, other: &Handle) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    /// What hears of its warnings.
+    pub fn observer(&self) -> &dyn Observer {
+        &*self.shared.observer
+    }
+
+    /// Has the poller tell this handler of a source.
+    ///
+    /// # Errors
+    /// What the poller reports.
+    pub fn watch(&self, source: &mut dyn Source, handler: Arc<dyn IoHandler>) -> io::Result<Token> {
+        let token = self.shared.lock_io().insert(handler);
+        let watched = source.register(&self.shared.registrar, token);
+        if watched.is_err() {
+            self.shared.lock_io().remove(token);
         }
+        watched.map(|()| token)
+    }
+
+    /// Has the poller tell of it no more.
+    pub fn unwatch(&self, source: &mut dyn Source, token: Token) {
+        // A source that the poller no longer knows is as good as deregistered.
+        let _ = source.deregister(&self.shared.registrar);
+        self.shared.lock_io().remove(token);
     }
 
     /// Its counters.
@@ -166,10 +194,7 @@ impl Handle {
                 };
             }
         };
-        self.execute(Task {
-            tag,
-            work: Box::new(run),
-        })?;
+        self.execute(Task { tag, work: Box::new(run) })?;
         Ok(future)
     }
 
@@ -187,19 +212,10 @@ impl Handle {
         if self.shared.ended.load(Ordering::Acquire) {
             return Err(Rejected);
         }
-        let scheduled = Scheduled {
-            future: self.promise(),
-            owner: self.clone(),
-            key: Arc::default(),
-        };
-        let timer = Timer {
-            tag,
-            repeat,
-            work: Box::new(work),
-            scheduled: scheduled.clone(),
-        };
+        let scheduled = Scheduled { future: self.promise(), owner: self.clone(), key: Arc::default() };
+        let timer = Timer { tag, repeat, work: Box::new(work), scheduled: scheduled.clone() };
         let deadline = self.shared.clock.now().after(after);
-        if self.shared.arm(deadline, timer) || self.shared.policy.wake == WakeUp::SinceWait {
+        if self.shared.arm(deadline, timer) || self.shared.policy.wake != WakeUp::WhenAsleep {
             self.shared.wake_after_post();
         }
         Ok(scheduled)
@@ -208,7 +224,11 @@ impl Handle {
     /// Asks the loop to stop after the turn that it is in.
     pub fn stop(&self) {
         self.shared.stopping.store(true, Ordering::Release);
-        self.shared.wake_after_post();
+        match self.shared.policy.wake {
+            // Whatever becomes of posts, a stop always reaches the loop.
+            WakeUp::Never | WakeUp::ClearedLate => self.shared.wake(),
+            _ => self.shared.wake_after_post(),
+        }
     }
 }
 
@@ -279,9 +299,7 @@ impl Shared {
 
     pub(super) fn lock_timers(&self) -> MutexGuard<'_, TimerHeap<Timer>> {
         // Nothing that can panic runs under the lock.
-        self.timers
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.timers.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     pub(super) fn push(&self, post: Post) {
@@ -303,10 +321,20 @@ impl Shared {
     }
 
     pub(super) fn wake_after_post(&self) {
-        if self.flag.set() {
-            self.counters.add_wakeup();
-            self.waker.wake();
+        let wakes = match self.policy.wake {
+            WakeUp::WhenAsleep | WakeUp::SinceWait | WakeUp::ClearedLate => self.flag.set(),
+            WakeUp::Every => true,
+            WakeUp::Never => false,
+        };
+        if wakes {
+            self.wake();
         }
+    }
+
+    /// Ends the loop's wait, the present one or the next.
+    fn wake(&self) {
+        self.counters.add_wakeup();
+        self.waker.wake();
     }
 
     pub(super) fn run_task(&self, task: Task) {
@@ -344,8 +372,7 @@ impl Shared {
                 resume_unwind(payload);
             }
             let text = payload.downcast_ref::<&str>().map(|text| (*text).to_string());
-            text.or_else(|| payload.downcast_ref::<String>().cloned())
-                .unwrap_or_else(|| "an error".into())
+            text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "an error".into())
         })
     }
 }

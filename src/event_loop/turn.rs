@@ -35,14 +35,10 @@ impl EventLoop {
         policy: Policy,
         slow_task: Option<Duration>,
         observer: Arc<dyn Observer>,
-    ) -> EventLoop {
+    ) -> io::Result<EventLoop> {
         let slow_task = slow_task.or(policy.slow_task);
-        let handle = Handle::new(clock, policy, slow_task, poller.waker(), observer);
-        EventLoop {
-            handle,
-            poller,
-            turn_began: None,
-        }
+        let handle = Handle::new(clock, policy, slow_task, &*poller, observer)?;
+        Ok(EventLoop { handle, poller, turn_began: None, ready: Vec::new() })
     }
 
     /// What other threads use.
@@ -76,20 +72,27 @@ impl EventLoop {
         let shared = &handle.shared;
         shared.as_current(|| {
             self.wait()?;
-            match shared.policy.turn {
-                TurnOrder::IoThenTasks => {
-                    self.dispatch();
-                    shared.queue_due_timers();
-                    shared.drain_queue();
-                }
-                TurnOrder::TasksTimersIo => {
-                    shared.drain_queue();
-                    shared.run_due_timers();
-                    self.dispatch();
-                }
+            self.pass(shared);
+            if shared.policy.wake == WakeUp::ClearedLate {
+                shared.flag.clear();
             }
             Ok(())
         })
+    }
+
+    fn pass(&mut self, shared: &Shared) {
+        match shared.policy.turn {
+            TurnOrder::IoThenTasks => {
+                self.dispatch();
+                shared.queue_due_timers();
+                shared.drain_queue();
+            }
+            TurnOrder::TasksTimersIo => {
+                shared.drain_queue();
+                shared.run_due_timers();
+                self.dispatch();
+            }
+        }
     }
 
     /// Tells the handlers of what is ready.
@@ -114,6 +117,7 @@ impl EventLoop {
         match shared.policy.wake {
             WakeUp::WhenAsleep => _ = shared.flag.set(),
             WakeUp::SinceWait => shared.flag.clear(),
+            WakeUp::Every | WakeUp::Never | WakeUp::ClearedLate => {}
         }
         self.turn_began = Some(shared.clock.now());
         Ok(())
@@ -131,12 +135,11 @@ impl Shared {
             self.flag.clear();
         }
         // Looked at after the flag was cleared: a post that saw it set is in the queue by now.
-        if !self.queue.is_empty() || self.stopping.load(Ordering::Acquire) {
+        let waiting = self.policy.wake.looks_at_queue() && !self.queue.is_empty();
+        if waiting || self.stopping.load(Ordering::Acquire) {
             return Some(now);
         }
-        self.lock_timers()
-            .next_deadline()
-            .map(|deadline| self.fires_at(deadline))
+        self.lock_timers().next_deadline().map(|deadline| self.fires_at(deadline))
     }
 
     /// When a timer with this deadline counts as due.
@@ -184,8 +187,7 @@ impl Shared {
             TimerPass::Collected => {
                 let horizon = self.due_horizon();
                 let due: Vec<_> = std::iter::from_fn(|| self.pop_due(horizon)).collect();
-                due.into_iter()
-                    .for_each(|(due, timer)| self.run_timer(due, timer));
+                due.into_iter().for_each(|(due, timer)| self.run_timer(due, timer));
             }
             TimerPass::LookAgain => {
                 while let Some((due, timer)) = self.pop_due(self.due_horizon()) {
@@ -201,11 +203,7 @@ impl Shared {
 
     fn run_timer(&self, due: Time, mut timer: Timer) {
         let future = timer.scheduled.future().clone();
-        let starts = if timer.repeat.is_some() {
-            !future.is_done()
-        } else {
-            future.set_uncancellable()
-        };
+        let starts = if timer.repeat.is_some() { !future.is_done() } else { future.set_uncancellable() };
         if !starts {
             return;
         }
@@ -224,11 +222,7 @@ impl Shared {
             }
             (_, Some(_)) if future.is_done() || self.policy.rearm == Rearm::Never => {}
             (_, Some(repeat)) => {
-                let last = LastRun {
-                    due,
-                    started,
-                    ended: self.clock.now(),
-                };
+                let last = LastRun { due, started, ended: self.clock.now() };
                 self.arm(repeat.next_deadline(last, self.policy.fixed_delay), timer);
             }
         }

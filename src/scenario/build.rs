@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use super::{
-    Action, ChannelEvent, ClientSpec, Condition, Environment, HandlerSpec, LoopSpec, MissedTicks, Mode, PromiseSpec, Record, Scenario, Script,
-    TaskSpec,
+    Action, ChannelEvent, ClientSpec, Condition, Environment, HandlerSpec, LoopSpec, PromiseSpec, Reaction,
+    Record, Role, Scenario, Script, ServerSpec, Steps, TaskSpec,
 };
+use crate::choice::Choice;
 use crate::time::Time;
 
 impl Scenario {
@@ -22,12 +23,11 @@ impl Scenario {
                 .map(|&name| LoopSpec {
                     name: name.into(),
                     slow_task: None,
+                    role: Role::Subject,
+                    choices: Vec::new(),
                 })
                 .collect(),
-            threads: vec![Script {
-                name: "main".into(),
-                steps: Vec::new(),
-            }],
+            threads: vec![Script { name: "main".into(), steps: Vec::new() }],
             tasks: Vec::new(),
             promises: Vec::new(),
             servers: Vec::new(),
@@ -37,39 +37,43 @@ impl Scenario {
         }
     }
 
+    /// Makes loops the threads of a business group, or peers.
+    ///
+    /// # Panics
+    /// When no loop has that name: a defect of the probe, found by building its scenario.
+    pub fn role(&mut self, role: Role, names: &[&str]) {
+        for name in names {
+            let spec = self.loops.iter_mut().find(|spec| spec.name == *name);
+            spec.expect("the scenario has a loop of that name").role = role;
+        }
+    }
+
+    /// Makes one loop differ from the policy.
+    ///
+    /// # Panics
+    /// When no loop has that name: a defect of the probe, found by building its scenario.
+    pub fn choose(&mut self, on: &str, choice: Choice) {
+        let spec = self.loops.iter_mut().find(|spec| spec.name == on);
+        spec.expect("the scenario has a loop of that name").choices.push(choice);
+    }
+
     /// The steps of `main`.
     pub fn main(&mut self) -> ThreadScript<'_> {
-        ThreadScript {
-            scenario: self,
-            thread: 0,
-        }
+        ThreadScript { scenario: self, thread: 0 }
     }
 
     /// The steps of another outside thread, which begins at the start as `main` does.
     pub fn thread(&mut self, name: &str) -> ThreadScript<'_> {
-        let thread = self
-            .threads
-            .iter()
-            .position(|script| script.name == name)
-            .unwrap_or_else(|| {
-                self.threads.push(Script {
-                    name: name.into(),
-                    steps: Vec::new(),
-                });
-                self.threads.len() - 1
-            });
-        ThreadScript {
-            scenario: self,
-            thread,
-        }
+        let thread = self.threads.iter().position(|script| script.name == name).unwrap_or_else(|| {
+            self.threads.push(Script { name: name.into(), steps: Vec::new() });
+            self.threads.len() - 1
+        });
+        ThreadScript { scenario: self, thread }
     }
 
     /// A promise of a loop, for [`Steps::complete`], [`Steps::listen`] and [`Steps::wait`].
     pub fn promise(&mut self, name: &str, owner: &str) {
-        self.promises.push(PromiseSpec {
-            name: name.into(),
-            owner: owner.into(),
-        });
+        self.promises.push(PromiseSpec { name: name.into(), owner: owner.into() });
     }
 
     /// A server. Its handlers' bodies bring their tasks with them.
@@ -123,14 +127,7 @@ pub struct TaskDef {
 
 /// A task that does nothing yet.
 pub fn task(name: &str) -> TaskDef {
-    TaskDef {
-        spec: TaskSpec {
-            name: name.into(),
-            body: Vec::new(),
-            record: Record::Each,
-        },
-        nested: Vec::new(),
-    }
+    TaskDef { spec: TaskSpec { name: name.into(), body: Vec::new(), record: Record::Each }, nested: Vec::new() }
 }
 
 impl TaskDef {
@@ -152,10 +149,7 @@ impl TaskDef {
         handler: impl FnOnce(TaskDef) -> TaskDef,
     ) -> TaskDef {
         let handler = handler(task(&self.spec.name));
-        let mut this = self.inner(body, |body| Action::Catch {
-            body,
-            handler: handler.spec.body,
-        });
+        let mut this = self.inner(body, |body| Action::Catch { body, handler: handler.spec.body });
         this.nested.extend(handler.nested);
         this
     }
@@ -168,11 +162,7 @@ impl TaskDef {
         otherwise: impl FnOnce(TaskDef) -> TaskDef,
     ) -> TaskDef {
         let otherwise = otherwise(task(&self.spec.name));
-        let mut this = self.inner(then, |then| Action::If {
-            condition,
-            then,
-            otherwise: otherwise.spec.body,
-        });
+        let mut this = self.inner(then, |then| Action::If { condition, then, otherwise: otherwise.spec.body });
         this.nested.extend(otherwise.nested);
         this
     }
@@ -198,9 +188,7 @@ pub struct ThreadScript<'a> {
 impl ThreadScript<'_> {
     /// Waits until this instant of the scenario.
     pub fn until(self, at: Duration) -> Self {
-        self.step(Action::Until {
-            at: Time::ZERO.after(at),
-        })
+        self.step(Action::Until { at: Time::ZERO.after(at) })
     }
 }
 
@@ -226,182 +214,5 @@ impl Steps for TaskDef {
         let name = task.spec.name.clone();
         self.nested.push(task);
         (self, name)
-    }
-}
-
-/// What both threads and task bodies can do. Actions that name no loop go to the task's own, or to the first.
-pub trait Steps: Sized {
-    /// Adds an action as it is.
-    fn step(self, action: Action) -> Self;
-
-    /// Adds a task to the scenario and gives its name.
-    fn bring(self, task: TaskDef) -> (Self, String);
-
-    /// Holds the thread without using the CPU.
-    fn block(self, time: Duration) -> Self {
-        self.step(Action::Block { time })
-    }
-
-    /// Holds the thread and the CPU.
-    fn spin(self, time: Duration) -> Self {
-        self.step(Action::Spin { time })
-    }
-
-    /// Records a mark.
-    fn mark(self, label: &str) -> Self {
-        self.step(Action::Mark { label: label.into() })
-    }
-
-    /// Records a warning of the body's own.
-    fn warn(self, label: &str) -> Self {
-        self.step(Action::Warn { label: label.into() })
-    }
-
-    /// Raises an error.
-    fn throw(self) -> Self {
-        self.step(Action::Throw)
-    }
-
-    /// Sets a variable.
-    fn set(self, variable: &str, value: i64) -> Self {
-        self.step(Action::Set {
-            variable: variable.into(),
-            value,
-        })
-    }
-
-    /// Sets a variable to the present instant.
-    fn stamp(self, variable: &str) -> Self {
-        self.step(Action::Stamp {
-            variable: variable.into(),
-        })
-    }
-
-    /// Gives a task to the loop.
-    fn execute(self, task: TaskDef) -> Self {
-        let (this, task) = self.bring(task);
-        this.step(Action::Execute { task, on: None })
-    }
-
-    /// Gives a task to the loop and keeps its future.
-    fn submit(self, task: TaskDef) -> Self {
-        let (this, task) = self.bring(task);
-        this.step(Action::Submit { task, on: None })
-    }
-
-    /// Arms a one-shot timer.
-    fn schedule(self, after: Duration, task: TaskDef) -> Self {
-        let (this, task) = self.bring(task);
-        this.step(Action::Schedule {
-            task,
-            after,
-            on: None,
-        })
-    }
-
-    /// Arms a one-shot timer on this loop.
-    fn schedule_on(self, on: &str, after: Duration, task: TaskDef) -> Self {
-        let (this, task) = self.bring(task);
-        this.step(Action::Schedule {
-            task,
-            after,
-            on: Some(on.into()),
-        })
-    }
-
-    /// Arms a fixed-rate timer whose missed ticks are the loop's business.
-    fn fixed_rate(self, first: Duration, period: Duration, task: TaskDef) -> Self {
-        self.periodic(Mode::FixedRate, first, period, None, None, task)
-    }
-
-    /// Arms a fixed-delay timer.
-    fn fixed_delay(self, first: Duration, period: Duration, task: TaskDef) -> Self {
-        self.periodic(Mode::FixedDelay, first, period, None, None, task)
-    }
-
-    /// Arms a periodic timer, everything said.
-    fn periodic(
-        self,
-        mode: Mode,
-        first: Duration,
-        period: Duration,
-        missed: Option<MissedTicks>,
-        on: Option<&str>,
-        task: TaskDef,
-    ) -> Self {
-        let (this, task) = self.bring(task);
-        this.step(Action::Periodic {
-            task,
-            mode,
-            first,
-            period,
-            missed,
-            on: on.map(Into::into),
-        })
-    }
-
-    /// Cancels a task's future.
-    fn cancel(self, task: &str) -> Self {
-        self.step(Action::Cancel { task: task.into() })
-    }
-
-    /// Waits for a future.
-    fn wait(self, future: &str, limit: Duration) -> Self {
-        self.step(Action::Wait {
-            future: future.into(),
-            limit,
-        })
-    }
-
-    /// Runs a task when a future is done.
-    fn listen(self, future: &str, task: TaskDef) -> Self {
-        let (this, task) = self.bring(task);
-        this.step(Action::Listen {
-            future: future.into(),
-            task,
-        })
-    }
-
-    /// Completes a promise.
-    fn complete(self, promise: &str) -> Self {
-        self.step(Action::Complete {
-            promise: promise.into(),
-        })
-    }
-
-    /// Binds a server.
-    fn bind(self, server: &str) -> Self {
-        self.step(Action::Bind { server: server.into() })
-    }
-
-    /// Connects a client.
-    fn connect(self, client: &str) -> Self {
-        self.step(Action::Connect { client: client.into() })
-    }
-
-    /// A client writes text.
-    fn send(self, client: &str, text: &str) -> Self {
-        self.step(Action::Write { text: text.into(), channel: Some(client.into()), then: None })
-    }
-
-    /// A handler writes text into its own channel.
-    fn reply(self, text: &str) -> Self {
-        self.step(Action::Write { text: text.into(), channel: None, then: None })
-    }
-
-    /// A client or a listening channel is closed.
-    fn close(self, channel: &str) -> Self {
-        self.step(Action::Close { channel: Some(channel.into()), then: None })
-    }
-
-    /// Gives a task to this loop.
-    fn execute_on(self, on: &str, task: TaskDef) -> Self {
-        let (this, task) = self.bring(task);
-        this.step(Action::Execute { task, on: Some(on.into()) })
-    }
-
-    /// Asks the loop to stop.
-    fn shutdown(self) -> Self {
-        self.step(Action::Shutdown { on: None })
     }
 }

@@ -52,38 +52,28 @@ impl Scenario {
     /// # Errors
     /// The first thing that can't be carried out, with its place.
     pub fn check(&self) -> Result<(), ScenarioError> {
-        let loops = unique(
-            "loops",
-            "loop",
-            self.loops.iter().map(|l| l.name.as_str()),
-            BTreeSet::new(),
-        )?;
+        let loops = unique("loops", "loop", self.loops.iter().map(|l| l.name.as_str()), BTreeSet::new())?;
         if loops.is_empty() {
             return Err(number("loops", "a scenario needs at least one loop"));
         }
-        unique(
-            "threads",
-            "thread",
-            self.threads.iter().map(|t| t.name.as_str()),
-            loops.clone(),
-        )?;
-        let tasks = unique(
-            "tasks",
-            "task",
-            self.tasks.iter().map(|t| t.name.as_str()),
-            BTreeSet::new(),
-        )?;
+        unique("threads", "thread", self.threads.iter().map(|t| t.name.as_str()), loops.clone())?;
+        let tasks = unique("tasks", "task", self.tasks.iter().map(|t| t.name.as_str()), BTreeSet::new())?;
         let promises = self.promises.iter().map(|p| p.name.as_str());
         let futures = unique("promises", "promise or task", promises, tasks.clone())?;
+        let servers = unique("servers", "server", self.servers.iter().map(|s| s.name.as_str()), futures.clone())?;
+        let clients = unique("clients", "client", self.clients.iter().map(|c| c.name.as_str()), servers)?;
+        let servers = self.servers.iter().map(|s| s.name.as_str()).collect();
+        // Each task, promise, server and client has a future of its name.
         let names = Names {
             loops,
             tasks,
-            futures,
+            futures: clients,
+            servers,
+            clients: self.clients.iter().map(|c| c.name.as_str()).collect(),
         };
+        names.connections(self)?;
         for (index, promise) in self.promises.iter().enumerate() {
-            names.known(&names.loops, "loop", &promise.owner, || {
-                format!("promises[{index}].loop")
-            })?;
+            names.known(&names.loops, "loop", &promise.owner, || format!("promises[{index}].loop"))?;
         }
         for (index, script) in self.threads.iter().enumerate() {
             names.steps(&script.steps, &format!("threads[{index}].steps"), 0)?;
@@ -96,10 +86,7 @@ impl Scenario {
 }
 
 fn number(place: &str, problem: &str) -> ScenarioError {
-    ScenarioError::Number {
-        place: place.into(),
-        problem: problem.into(),
-    }
+    ScenarioError::Number { place: place.into(), problem: problem.into() }
 }
 
 fn unique<'a>(
@@ -111,17 +98,10 @@ fn unique<'a>(
     for (index, name) in names.enumerate() {
         let place = format!("{list}[{index}]");
         if index >= MOST_OF_ONE_KIND {
-            return Err(number(
-                &place,
-                &format!("more than {MOST_OF_ONE_KIND} are not carried out"),
-            ));
+            return Err(number(&place, &format!("more than {MOST_OF_ONE_KIND} are not carried out")));
         }
         if !taken.insert(name) {
-            return Err(ScenarioError::Twice {
-                place,
-                what,
-                name: name.into(),
-            });
+            return Err(ScenarioError::Twice { place, what, name: name.into() });
         }
     }
     Ok(taken)
@@ -147,17 +127,9 @@ impl Names<'_> {
         if names.contains(name) {
             return Ok(());
         }
-        let known = if names.is_empty() {
-            "none".into()
-        } else {
-            names.iter().copied().collect::<Vec<_>>().join(", ")
-        };
-        Err(ScenarioError::Unknown {
-            place: place(),
-            what,
-            name: name.into(),
-            known,
-        })
+        let known =
+            if names.is_empty() { "none".into() } else { names.iter().copied().collect::<Vec<_>>().join(", ") };
+        Err(ScenarioError::Unknown { place: place(), what, name: name.into(), known })
     }
 
     fn connections(&self, scenario: &Scenario) -> Result<(), ScenarioError> {
@@ -193,9 +165,10 @@ impl Names<'_> {
     fn handlers(&self, handlers: &[HandlerSpec], place: &str, depth: usize) -> Result<(), ScenarioError> {
         for (index, handler) in handlers.iter().enumerate() {
             let place = format!("{place}[{index}]");
-            handler.group.iter().try_for_each(|name| {
-                self.known(&self.loops, "loop", name, || format!("{place}.group"))
-            })?;
+            handler
+                .group
+                .iter()
+                .try_for_each(|name| self.known(&self.loops, "loop", name, || format!("{place}.group")))?;
             if let HandlerKind::Reactor(reactions) = &handler.kind {
                 for (index, reaction) in reactions.iter().enumerate() {
                     self.steps(&reaction.body, &format!("{place}.kind.reactor[{index}].body"), depth + 1)?;
@@ -207,10 +180,7 @@ impl Names<'_> {
 
     fn steps(&self, actions: &[Action], place: &str, depth: usize) -> Result<(), ScenarioError> {
         if depth > DEEPEST {
-            return Err(number(
-                place,
-                &format!("actions are nested more than {DEEPEST} deep"),
-            ));
+            return Err(number(place, &format!("actions are nested more than {DEEPEST} deep")));
         }
         actions
             .iter()
@@ -232,46 +202,24 @@ impl Names<'_> {
             None => Ok(()),
         };
         match action {
-            Action::Execute {
-                task: name,
-                on: target,
-            }
-            | Action::Submit {
-                task: name,
-                on: target,
-            }
-            | Action::Schedule {
-                task: name,
-                on: target,
-                ..
-            } => task(name).and_then(|()| on(target)),
-            Action::Periodic {
-                task: name,
-                on: target,
-                period,
-                ..
-            } => {
+            Action::Execute { task: name, on: target }
+            | Action::Submit { task: name, on: target }
+            | Action::Schedule { task: name, on: target, .. } => task(name).and_then(|()| on(target)),
+            Action::Periodic { task: name, on: target, period, .. } => {
                 if period.is_zero() {
-                    return Err(number(
-                        &format!("{place}.period_ms"),
-                        "a period must be longer than 0",
-                    ));
+                    return Err(number(&format!("{place}.period_ms"), "a period must be longer than 0"));
                 }
                 task(name).and_then(|()| on(target))
             }
             Action::Shutdown { on: target } => on(target),
             Action::Cancel { task: name } => future(name, "task"),
             Action::Wait { future: name, .. } => future(name, "future"),
-            Action::Listen {
-                future: name,
-                task: listener,
-            } => future(name, "future").and_then(|()| task(listener)),
+            Action::Listen { future: name, task: listener } => {
+                future(name, "future").and_then(|()| task(listener))
+            }
             Action::Complete { promise } => {
                 if self.tasks.contains(promise.as_str()) {
-                    return Err(number(
-                        &format!("{place}.promise"),
-                        "a task's future is completed by the task",
-                    ));
+                    return Err(number(&format!("{place}.promise"), "a task's future is completed by the task"));
                 }
                 future(promise, "promise")
             }
@@ -309,6 +257,7 @@ impl Names<'_> {
             Action::Embed { handlers, .. } => self.handlers(handlers, &format!("{place}.handlers"), depth + 1),
             Action::AskLoop
             | Action::AskRemote
+            | Action::AskOpen
             | Action::Until { .. }
             | Action::Block { .. }
             | Action::Spin { .. }
@@ -338,9 +287,7 @@ mod tests {
             .fixed_rate(
                 MS,
                 2 * MS,
-                task("tick")
-                    .on_run(2, |t| t.throw())
-                    .catch(|t| t.throw(), |t| t.warn("caught")),
+                task("tick").on_run(2, |t| t.throw()).catch(|t| t.throw(), |t| t.warn("caught")),
             )
             .listen("close", task("closed"))
             .until(5 * MS)
@@ -355,10 +302,7 @@ mod tests {
         let mut s = Scenario::one_loop(10 * MS);
         s.main().execute(task("a").cancel("b"));
         let error = s.check().unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "tasks[0].body[0].task: there is no future named \"b\"; the scenario has a"
-        );
+        assert_eq!(error, "tasks[0].body[0].task: there is no future named \"b\"; the scenario has a");
     }
 
     #[test]

@@ -64,6 +64,9 @@ pub struct HandlerSpec {
     /// The executor group that runs it: each channel is pinned to one of these loops. Empty: the channel's own loop.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub group: Vec<String>,
+    /// Whether it records nothing: for storms, whose events would fill the trace.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub silent: bool,
 }
 
 /// What a handler is.
@@ -208,13 +211,19 @@ impl HandlerSpec {
             ("string-encoder", HandlerKind::StringEncoder),
         ]
         .into_iter()
-        .map(|(name, kind)| HandlerSpec { name: name.into(), kind, group: Vec::new() })
+        .map(|(name, kind)| HandlerSpec { name: name.into(), kind, group: Vec::new(), silent: false })
         .collect()
     }
 
     /// A handler that records every event.
     pub fn reactor(name: &str) -> HandlerSpec {
-        HandlerSpec { name: name.into(), kind: HandlerKind::Reactor(Vec::new()), group: Vec::new() }
+        HandlerSpec { name: name.into(), kind: HandlerKind::Reactor(Vec::new()), group: Vec::new(), silent: false }
+    }
+
+    /// The same without recording.
+    pub fn silent(mut self) -> HandlerSpec {
+        self.silent = true;
+        self
     }
 
     /// The same on an executor group of these loops.

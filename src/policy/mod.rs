@@ -3,9 +3,16 @@
 //! Each field is one choice with a named set of values. The four policies are constants; a fault
 //! ([`crate::fault`]) changes one choice to a wrong one. The loop knows choices only, never a policy's name.
 
+mod values;
+
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+
+pub use values::{
+    Due, ErrorLog, FixedDelay, Listeners, PeriodicError, Rearm, Submission, TaskError, Ties, TimerPass, TurnOrder,
+    WakeUp,
+};
 
 use crate::scenario::MissedTicks;
 
@@ -55,6 +62,16 @@ pub struct ChannelChoices {
     pub connect_order: ConnectOrder,
     /// Whether a listening channel is registered before it is bound.
     pub bind_order: BindOrder,
+    /// Whether a listening channel's handlers see a connection before it has a loop.
+    pub accept_order: AcceptOrder,
+    /// On whose loops accepted channels live.
+    pub child_loop: ChildLoop,
+    /// What a handler's executor group means.
+    pub handler_group: HandlerGroup,
+    /// Whether a closed channel knows its peer's address.
+    pub address_after_close: AddressAfterClose,
+    /// What becomes of the setting of half closure.
+    pub half_closure: HalfClosure,
     /// How often the end of reading is told.
     pub read_complete: ReadComplete,
     /// What is told at the end of a stream.
@@ -73,6 +90,11 @@ impl ChannelChoices {
         close_order: CloseOrder::FutureThenInactive,
         connect_order: ConnectOrder::FutureThenActive,
         bind_order: BindOrder::RegisterThenBind,
+        accept_order: AcceptOrder::ParentThenRegister,
+        child_loop: ChildLoop::Workers,
+        handler_group: HandlerGroup::Pinned,
+        address_after_close: AddressAfterClose::Kept,
+        half_closure: HalfClosure::AsSet,
         read_complete: ReadComplete::EachBatch,
         end_of_stream: EndOfStream::OneMoreReadComplete,
         write_after_close: WriteAfterClose::FailsFuture,
@@ -178,8 +200,8 @@ pub enum DropChoice {
 pub enum RetryOn {
     /// On the loop of the connection that failed.
     OwnLoop,
-    /// On a thread of its own.
-    OwnThread,
+    /// On the loop of the first connection that failed.
+    FirstLoop,
 }
 
 /// When handlers hear of a close, and when its futures are done.
@@ -207,6 +229,53 @@ pub enum BindOrder {
     RegisterThenBind,
     /// After (as text C has it).
     BindThenRegister,
+}
+
+/// Whether a listening channel's handlers see a connection before it has a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AcceptOrder {
+    /// Yes: the last of them registers it (Netty `ServerBootstrapAcceptor`).
+    ParentThenRegister,
+    /// No.
+    RegisterThenParent,
+}
+
+/// On whose loops accepted channels live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChildLoop {
+    /// The workers', round robin.
+    Workers,
+    /// The boss's.
+    Boss,
+}
+
+/// What a handler's executor group means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HandlerGroup {
+    /// Each channel is pinned to one of its threads (Netty `DefaultChannelPipeline.childExecutor`).
+    Pinned,
+    /// Nothing: the handler runs on the channel's loop.
+    Ignored,
+    /// Every channel gets the first of its threads.
+    FirstOnly,
+}
+
+/// Whether a closed channel knows its peer's address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressAfterClose {
+    /// Yes, until the channel object goes.
+    Kept,
+    /// No.
+    Forgotten,
+}
+
+/// What becomes of the setting of half closure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HalfClosure {
+    /// It is heeded.
+    AsSet,
+    /// The peer's end closes all.
+    Never,
 }
 
 /// How often the end of reading is told.
@@ -252,124 +321,6 @@ pub enum ParentClose {
     LeavesChildren,
     /// It closes them.
     ClosesChildren,
-}
-
-/// The order within a turn, after the wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TurnOrder {
-    /// I/O, then one drain of the tasks behind which the timers due at its start are queued (Netty).
-    IoThenTasks,
-    /// Tasks, timers, I/O (text D).
-    TasksTimersIo,
-}
-
-/// Which of the due timers run in one pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimerPass {
-    /// Those that were due when the pass began.
-    Collected,
-    /// The heap is looked at again after each callback (text D's listing).
-    LookAgain,
-}
-
-/// How timers with equal deadlines are ordered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ties {
-    /// In the order in which they were scheduled.
-    Sequence,
-    /// The last one first: what a heap without a sequence number may do.
-    LastFirst,
-}
-
-/// When a timer counts as due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Due {
-    /// At its deadline or after it.
-    AtDeadline,
-    /// This much before it.
-    Early(Duration),
-    /// Not before this much after it.
-    Late(Duration),
-}
-
-/// Whether there are fixed-delay timers, and from where they count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FixedDelay {
-    /// The next deadline is the end of a run plus the delay.
-    FromEnd,
-    /// The next deadline is the start of a run plus the delay.
-    FromStart,
-    /// The loop has none (text D).
-    Unsupported,
-}
-
-/// What becomes of a periodic timer after a run that went well.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rearm {
-    /// It is armed again.
-    Always,
-    /// It is forgotten.
-    Never,
-}
-
-/// What becomes of a periodic timer whose body raised an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PeriodicError {
-    /// It ends and its future fails (Netty, the JDK).
-    Stop,
-    /// It goes on (text D).
-    Continue,
-}
-
-/// Which errors of bodies the loop logs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ErrorLog {
-    /// Those of ordinary tasks; a timer's error is in its future only (Netty).
-    Tasks,
-    /// All (text D).
-    All,
-    /// None.
-    Nothing,
-}
-
-/// What an error of an ordinary task does to the loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TaskError {
-    /// Nothing: the next task runs.
-    Caught,
-    /// It ends the loop.
-    EndsLoop,
-}
-
-/// Where a task given to `execute` runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Submission {
-    /// In the queue, always.
-    Queued,
-    /// At once when the caller is on the loop's thread.
-    InlineOnLoop,
-    /// At once on the calling thread when that is another one.
-    InlineOnCaller,
-    /// In the queue, but the first task of a run never gets there.
-    LosesFirst,
-}
-
-/// On which thread a future's listeners run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Listeners {
-    /// On the loop that the future belongs to.
-    OwnLoop,
-    /// On the thread that completes it.
-    Completer,
-}
-
-/// When posts wake the loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WakeUp {
-    /// The first post since the loop went to sleep; none while it is busy (Netty 4.1).
-    WhenAsleep,
-    /// The first post since its last wait ended, also from the loop itself (text D).
-    SinceWait,
 }
 
 /// The policies by name.
@@ -419,20 +370,12 @@ const LINKD: Policy = Policy {
 };
 
 /// Text D's listing: its own slow-task watch is never called, and the heap is looked at again after each callback.
-const LINKD_LISTED: Policy = Policy {
-    timer_pass: TimerPass::LookAgain,
-    slow_task: None,
-    ..LINKD
-};
+const LINKD_LISTED: Policy = Policy { timer_pass: TimerPass::LookAgain, slow_task: None, ..LINKD };
 
 impl PolicyName {
     /// All policies, in the order in which they run.
-    pub const ALL: [PolicyName; 4] = [
-        PolicyName::Netty,
-        PolicyName::Netty41,
-        PolicyName::Linkd,
-        PolicyName::LinkdListed,
-    ];
+    pub const ALL: [PolicyName; 4] =
+        [PolicyName::Netty, PolicyName::Netty41, PolicyName::Linkd, PolicyName::LinkdListed];
 
     /// The word for it on the command line and in results.
     pub const fn word(self) -> &'static str {
