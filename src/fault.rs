@@ -178,12 +178,9 @@ pub const FAULTS: &[Fault] = &[
         apply: |p| Policy { channels: ChannelChoices { half_closure: HalfClosure::Never, ..p.channels }, ..p },
     },
     Fault {
-        name: "complete-each-read",
-        about: "read-complete is told after each read",
-        apply: |p| Policy {
-            channels: ChannelChoices { read_complete: ReadComplete::EachRead, ..p.channels },
-            ..p
-        },
+        name: "no-read-complete",
+        about: "the end of a batch of reads is not told",
+        apply: |p| Policy { channels: ChannelChoices { read_complete: ReadComplete::Never, ..p.channels }, ..p },
     },
     Fault {
         name: "silent-end-of-stream",

@@ -19,11 +19,9 @@ impl Env {
     pub(super) fn act_on_channels(self: &Arc<Self>, action: &Action, place: &Place) {
         match action {
             Action::Bind { server } => self.bind(server),
-            Action::Connect { client } => {
-                if !self.connect(client) {
-                    place.note(EventKind::Rejected, Note::Name(self.names.number(client)));
-                }
-            }
+            Action::Connect { client } if self.connect(client) => {}
+            // Its server is not bound: there is nothing to connect to.
+            Action::Connect { client } => place.note(EventKind::Rejected, Note::Name(self.names.number(client))),
             Action::StopReconnecting { client } => {
                 place.note(EventKind::StopAsked, Note::Name(self.names.number(client)));
                 self.stop_reconnecting(client);

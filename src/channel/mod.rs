@@ -287,12 +287,12 @@ impl Channel {
 
     /// Sends an operation through the whole pipeline, from its tail.
     pub fn outbound(&self, operation: Outbound) {
-        self.shared.pipeline.from_tail(self, operation);
+        self.shared.pipeline.enter_tail(self, operation);
     }
 
     /// Sends an event through the whole pipeline, from its head.
     pub fn fire(&self, event: Inbound) {
-        self.shared.pipeline.from_head(self, event);
+        self.shared.pipeline.enter_head(self, event);
     }
 
     fn core(&self) -> MutexGuard<'_, Core> {

@@ -153,11 +153,11 @@ impl Pipeline {
         entries.iter().rev().for_each(|entry| entry.run(channel, Call::Removed));
     }
 
-    pub(super) fn from_head(&self, channel: &Channel, event: Inbound) {
+    pub(super) fn enter_head(&self, channel: &Channel, event: Inbound) {
         self.towards_tail(channel, 0, event);
     }
 
-    pub(super) fn from_tail(&self, channel: &Channel, operation: Outbound) {
+    pub(super) fn enter_tail(&self, channel: &Channel, operation: Outbound) {
         self.towards_head(channel, u64::MAX, operation);
     }
 

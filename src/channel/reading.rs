@@ -117,9 +117,6 @@ impl Channel {
                 Step::Bytes(bytes) => {
                     reads += 1;
                     self.fire(Inbound::Read(Message::Bytes(bytes)));
-                    if self.choices().read_complete == ReadComplete::EachRead {
-                        self.fire(Inbound::ReadComplete);
-                    }
                     if !self.core().readable || self.core().read_closed {
                         end = BatchEnd::Empty;
                         break;
@@ -147,8 +144,8 @@ impl Channel {
         self.core().read_asked = false;
         let says_end =
             end == BatchEnd::EndOfStream && self.choices().end_of_stream == EndOfStream::OneMoreReadComplete;
-        let each = self.choices().read_complete == ReadComplete::EachRead;
-        if says_end || (reads > 0 && !each) {
+        let says_batch = reads > 0 && self.choices().read_complete == ReadComplete::EachBatch;
+        if says_end || says_batch {
             self.fire(Inbound::ReadComplete);
         }
         match end {

@@ -283,8 +283,8 @@ pub enum HalfClosure {
 pub enum ReadComplete {
     /// Once for each batch of reads (Netty `AbstractNioByteChannel.read`).
     EachBatch,
-    /// After each message.
-    EachRead,
+    /// Never.
+    Never,
 }
 
 /// What is told at the end of a stream, before the close.

@@ -104,6 +104,11 @@ fn involuntary_switches_in(status: &str) -> Option<u64> {
     value.trim().parse().ok()
 }
 
+/// How many descriptors the process may have open; None: no limit.
+pub fn descriptor_limit() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::Nofile).current
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,9 +171,4 @@ mod tests {
         assert!(timer_slack().is_some());
         assert!(!kernel_release().unwrap().is_empty());
     }
-}
-
-/// How many descriptors the process may have open; None: no limit.
-pub fn descriptor_limit() -> Option<u64> {
-    rustix::process::getrlimit(rustix::process::Resource::Nofile).current
 }
