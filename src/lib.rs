@@ -7,13 +7,18 @@
 pub mod cli;
 pub mod fault;
 pub mod machine;
+pub mod output;
 pub mod params;
 pub mod policy;
 pub mod probe;
 pub mod readings;
+pub mod render;
 pub mod result;
 pub mod run;
 pub mod scenario;
+pub mod session;
+#[cfg(test)]
+mod testing;
 pub mod time;
 pub mod trace;
 pub mod verdict;

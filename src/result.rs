@@ -118,6 +118,9 @@ pub enum TimeKind {
 /// One run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Run {
+    /// The worst verdict of the claims' readings in it; left out where nothing was judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
     /// Its metrics.
     pub metrics: BTreeMap<&'static str, Option<f64>>,
     /// What the machine did meanwhile; null in virtual time.
@@ -142,6 +145,7 @@ impl Run {
             dropped,
         } = trace;
         Run {
+            verdict: None,
             metrics,
             noise,
             trace: events,
