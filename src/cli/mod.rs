@@ -102,7 +102,12 @@ fn dispatch(
 /// A panic is a defect of the program: one line that helps to report it.
 fn report_defect(info: &PanicHookInfo<'_>) {
     let place = info.location().map(ToString::to_string).unwrap_or_default();
-    let what = info.payload_as_str().unwrap_or("no words");
+    let payload = info.payload();
+    let what = payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no words");
     Streams::new(anstream::ColorChoice::Never).complain(&format!(
         "error: this is a defect in loopprobe; please report it: {what} ({place})"
     ));

@@ -41,9 +41,9 @@ pub(super) fn run(
         reader_gone: false,
     };
     match session.run(&mut report) {
-        Ok(document) => report.finish(&document),
-        Err((document, Stop::ReaderGone)) => Ok(exit::of(&document.results, report.options.strict)),
-        Err((_, refused)) => Err(refused),
+        (document, None) => report.finish(&document),
+        (document, Some(Stop::ReaderGone)) => Ok(exit::of(&document.results, report.options.strict)),
+        (_, Some(refused)) => Err(refused),
     }
 }
 
