@@ -42,11 +42,11 @@ fn color_arg() -> Arg {
 fn overview() -> String {
     let mut text = String::from(
         "Examples:
-  loopprobe timer-delay                   one blocking task, and how late the timers behind it are
-  loopprobe timer-delay --virtual         the same in virtual time: exact, and done at once
-  loopprobe timer-delay --fault late-timers   what a broken loop looks like
-  loopprobe all -o results/               everything, kept as JSON
-  loopprobe explain TD-4                  what a claim says and where it is from
+  loopprobe timer-delay                      one blocking task, and how late the timers behind it are
+  loopprobe timer-delay --virtual            the same in virtual time: exact, and done at once
+  loopprobe timer-delay --fault late-timers  what a broken loop looks like
+  loopprobe all -o results/                  everything, kept as JSON
+  loopprobe explain TD-4                     what a claim says and where it is from
 
 Exit codes:
 ",

@@ -51,7 +51,11 @@ impl Streams {
 /// How wide the report may be: the terminal's width, else what `COLUMNS` says, else 100.
 pub(super) fn width() -> u16 {
     let columns = || std::env::var("COLUMNS").ok()?.parse().ok();
-    comfy_table::Table::new().width().or_else(columns).unwrap_or(100)
+    let terminal = comfy_table::Table::new().width();
+    terminal
+        .or_else(columns)
+        .filter(|&width| width > 0)
+        .unwrap_or(100)
 }
 
 fn checked(written: io::Result<()>) -> Result<(), Stop> {
