@@ -12,9 +12,7 @@ pub struct Machine {
 impl Machine {
     /// Reads them.
     pub fn read() -> Machine {
-        Machine {
-            os: std::env::consts::OS.into(),
-        }
+        Machine { os: std::env::consts::OS.into() }
     }
 }
 

@@ -89,11 +89,7 @@ pub fn stem(what: &str, label: Option<&str>, started: &str) -> String {
     let seconds = started.split(['.', 'Z', '+']).next().unwrap_or(started);
     let stamp: String = seconds.chars().filter(|c| !matches!(c, '-' | ':')).collect();
     let plain = |c: char| {
-        if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') {
-            c
-        } else {
-            '-'
-        }
+        if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' }
     };
     match label {
         // No file system takes names over 255 bytes; a character is at most four.
@@ -108,15 +104,12 @@ pub fn stem(what: &str, label: Option<&str>, started: &str) -> String {
 fn place(path: &Path, stem: &str) -> Result<Place, OutputError> {
     let slash = path.to_string_lossy().ends_with(std::path::is_separator);
     match fs::metadata(path) {
-        Ok(meta) if meta.is_dir() => Ok(Place::Fresh {
-            dir: path.into(),
-            stem: stem.into(),
-        }),
+        Ok(meta) if meta.is_dir() => Ok(Place::Fresh { dir: path.into(), stem: stem.into() }),
         Ok(_) if slash => Err(OutputError::NotADirectory(path.into())),
         // Replaces the file that a link names, not the link.
-        Ok(meta) if meta.is_file() => fs::canonicalize(path)
-            .map(Place::File)
-            .map_err(|error| refused(path, error)),
+        Ok(meta) if meta.is_file() => {
+            fs::canonicalize(path).map(Place::File).map_err(|error| refused(path, error))
+        }
         Ok(_) => Ok(Place::Stream(path.into())),
         Err(error) if error.kind() == io::ErrorKind::NotFound && slash => {
             Err(OutputError::NoDirectory(path.into()))
@@ -150,10 +143,7 @@ fn parent(path: &Path) -> &Path {
 }
 
 fn open_stream(path: &Path) -> Result<File, OutputError> {
-    OpenOptions::new()
-        .write(true)
-        .open(path)
-        .map_err(|error| refused(path, error))
+    OpenOptions::new().write(true).open(path).map_err(|error| refused(path, error))
 }
 
 fn temporary(dir: &Path, path: &Path) -> Result<NamedTempFile, OutputError> {
@@ -170,9 +160,7 @@ fn temporary(dir: &Path, path: &Path) -> Result<NamedTempFile, OutputError> {
 
 fn filled(dir: &Path, path: &Path, text: &[u8]) -> Result<NamedTempFile, OutputError> {
     let mut file = temporary(dir, path)?;
-    file.write_all(text)
-        .and_then(|()| file.as_file().sync_all())
-        .map_err(|error| refused(path, error))?;
+    file.write_all(text).and_then(|()| file.as_file().sync_all()).map_err(|error| refused(path, error))?;
     Ok(file)
 }
 
@@ -194,10 +182,7 @@ fn persist_fresh(mut file: NamedTempFile, dir: &Path, stem: &str) -> Result<Path
 }
 
 fn refused(path: &Path, error: io::Error) -> OutputError {
-    OutputError::Refused {
-        path: path.into(),
-        error,
-    }
+    OutputError::Refused { path: path.into(), error }
 }
 
 #[cfg(test)]
@@ -205,10 +190,8 @@ mod tests {
     use super::*;
 
     fn names(dir: &Path) -> Vec<String> {
-        let mut names: Vec<String> = fs::read_dir(dir)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
+        let mut names: Vec<String> =
+            fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     }
@@ -272,9 +255,6 @@ mod tests {
     fn names_are_plain() {
         let started = "2026-01-02T03:04:05.678Z";
         assert_eq!(stem("all", None, started), "all-20260102T030405Z");
-        assert_eq!(
-            stem("all", Some("my mac/../x"), started),
-            "all-my-mac-..-x-20260102T030405Z"
-        );
+        assert_eq!(stem("all", Some("my mac/../x"), started), "all-my-mac-..-x-20260102T030405Z");
     }
 }

@@ -205,20 +205,12 @@ const LINKD: Policy = Policy {
 };
 
 /// Text D's listing: its own slow-task watch is never called, and the heap is looked at again after each callback.
-const LINKD_LISTED: Policy = Policy {
-    timer_pass: TimerPass::LookAgain,
-    slow_task: None,
-    ..LINKD
-};
+const LINKD_LISTED: Policy = Policy { timer_pass: TimerPass::LookAgain, slow_task: None, ..LINKD };
 
 impl PolicyName {
     /// All policies, in the order in which they run.
-    pub const ALL: [PolicyName; 4] = [
-        PolicyName::Netty,
-        PolicyName::Netty41,
-        PolicyName::Linkd,
-        PolicyName::LinkdListed,
-    ];
+    pub const ALL: [PolicyName; 4] =
+        [PolicyName::Netty, PolicyName::Netty41, PolicyName::Linkd, PolicyName::LinkdListed];
 
     /// The word for it on the command line and in results.
     pub const fn word(self) -> &'static str {

@@ -137,22 +137,11 @@ impl Readings {
 
     /// A number for comparing machines and versions.
     pub fn metric(&mut self, name: &'static str, unit: &'static str, better: Better, value: Option<f64>) {
-        self.metrics.push(Metric {
-            name,
-            unit,
-            better,
-            value: value.filter(|value| value.is_finite()),
-        });
+        self.metrics.push(Metric { name, unit, better, value: value.filter(|value| value.is_finite()) });
     }
 
     fn push(&mut self, id: &'static str, observed: Value, expect: Expect) -> &mut Reading {
-        self.readings.push(Reading {
-            id,
-            observed,
-            expect,
-            rests_on: Vec::new(),
-            note: None,
-        });
+        self.readings.push(Reading { id, observed, expect, rests_on: Vec::new(), note: None });
         let last = self.readings.len() - 1;
         &mut self.readings[last]
     }

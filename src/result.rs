@@ -138,21 +138,8 @@ pub struct Run {
 impl Run {
     /// A run from its trace.
     pub fn new(trace: Trace, noise: Option<Noise>, metrics: BTreeMap<&'static str, Option<f64>>) -> Run {
-        let Trace {
-            events,
-            loops,
-            futures,
-            dropped,
-        } = trace;
-        Run {
-            verdict: None,
-            metrics,
-            noise,
-            trace: events,
-            loops,
-            futures,
-            dropped,
-        }
+        let Trace { events, loops, futures, dropped } = trace;
+        Run { verdict: None, metrics, noise, trace: events, loops, futures, dropped }
     }
 }
 

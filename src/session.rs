@@ -122,10 +122,7 @@ impl Session {
         let real = self.items.iter().any(|item| !self.is_virtual(item));
         Document {
             schema: SCHEMA,
-            tool: Tool {
-                name: env!("CARGO_PKG_NAME"),
-                version: env!("CARGO_PKG_VERSION"),
-            },
+            tool: Tool { name: env!("CARGO_PKG_NAME"), version: env!("CARGO_PKG_VERSION") },
             started: self.started.clone(),
             command: self.command.clone(),
             label: self.label.clone(),
@@ -155,11 +152,7 @@ mod tests {
 
         fn ended(&mut self, document: &Document) -> Result<(), &'static str> {
             self.1.push(document.complete);
-            if document.results.len() < self.0 {
-                Ok(())
-            } else {
-                Err("enough")
-            }
+            if document.results.len() < self.0 { Ok(()) } else { Err("enough") }
         }
     }
 
@@ -196,11 +189,7 @@ mod tests {
         assert_eq!(observer.1, [false, false]);
         assert!(document.complete && document.machine.is_some());
         assert_eq!(document.results[0].time, TimeKind::Real);
-        assert_eq!(
-            document.results[1].time,
-            TimeKind::Virtual,
-            "what real time can't do"
-        );
+        assert_eq!(document.results[1].time, TimeKind::Virtual, "what real time can't do");
     }
 
     #[test]
@@ -212,9 +201,6 @@ mod tests {
     #[test]
     fn a_stopped_session_keeps_what_there_is() {
         let (document, why) = session(true).run_with(runner, &mut UpTo(1, Vec::new()));
-        assert_eq!(
-            (document.results.len(), document.complete, why),
-            (1, false, Some("enough"))
-        );
+        assert_eq!((document.results.len(), document.complete, why), (1, false, Some("enough")));
     }
 }

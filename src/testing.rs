@@ -28,11 +28,7 @@ const PARAMS: &[ParamSpec] = &[
     millis("c-due", 150, "when timer C is due"),
     millis("period", 50, "the period").positive(),
     count("count", 2000, "how many").quick("300"),
-    word(
-        "missed",
-        &["by-policy", "burst", "skip"],
-        "the policy for missed ticks",
-    ),
+    word("missed", &["by-policy", "burst", "skip"], "the policy for missed ticks"),
 ];
 
 /// Two cases and claims of both policies.
@@ -44,35 +40,17 @@ pub(crate) const ALPHA: Probe = Probe {
     source: SOURCE,
     params: PARAMS,
     cases: &[
-        Case {
-            name: "main",
-            about: "the usual",
-            scenario,
-            time: CaseTime::Both,
-        },
-        Case {
-            name: "other",
-            about: "the other",
-            scenario,
-            time: CaseTime::VirtualOnly,
-        },
+        Case { name: "main", about: "the usual", scenario, time: CaseTime::Both },
+        Case { name: "other", about: "the other", scenario, time: CaseTime::VirtualOnly },
     ],
     claims: &[
-        Claim {
-            id: "AL-1",
-            statement: "the first holds",
-            unit: Some(Unit::Ms),
-            ..Claim::DEFAULT
-        },
+        Claim { id: "AL-1", statement: "the first holds", unit: Some(Unit::Ms), ..Claim::DEFAULT },
         Claim {
             id: "AL-2",
             statement: "the second holds",
             case: "other",
             policies: LINKD,
-            stance: Stance::Refuted {
-                claims: "it is so",
-                truth: "it is not",
-            },
+            stance: Stance::Refuted { claims: "it is so", truth: "it is not" },
             ..Claim::DEFAULT
         },
     ],
@@ -85,18 +63,8 @@ pub(crate) const BETA: Probe = Probe {
     about: "The second made probe",
     family: Family::Failures,
     params: &[],
-    cases: &[Case {
-        name: "main",
-        about: "the usual",
-        scenario,
-        time: CaseTime::Both,
-    }],
-    claims: &[Claim {
-        id: "BE-1",
-        statement: "it holds",
-        policies: BOTH,
-        ..Claim::DEFAULT
-    }],
+    cases: &[Case { name: "main", about: "the usual", scenario, time: CaseTime::Both }],
+    claims: &[Claim { id: "BE-1", statement: "it holds", policies: BOTH, ..Claim::DEFAULT }],
     ..ALPHA
 };
 
@@ -131,12 +99,7 @@ pub(crate) fn result_with(verdicts: &[Verdict]) -> ProbeResult {
         probe: ALPHA.name,
         probe_version: 1,
         case: "main",
-        subject: Subject {
-            name: "builtin",
-            policy: PolicyName::Netty,
-            version: "0",
-            fault: None,
-        },
+        subject: Subject { name: "builtin", policy: PolicyName::Netty, version: "0", fault: None },
         time: TimeKind::Virtual,
         params: Params::defaults(PARAMS, false),
         seed: 1,
@@ -154,10 +117,7 @@ pub(crate) fn result_with(verdicts: &[Verdict]) -> ProbeResult {
 
 /// A run with these events.
 pub(crate) fn run(events: Vec<Event>) -> Run {
-    let trace = Trace {
-        events,
-        ..Trace::default()
-    };
+    let trace = Trace { events, ..Trace::default() };
     Run::new(trace, None, BTreeMap::new())
 }
 
@@ -179,10 +139,7 @@ pub(crate) fn event(micros: u64, event: EventKind, task: &str) -> Event {
 pub(crate) fn document(results: Vec<ProbeResult>) -> Document {
     Document {
         schema: SCHEMA,
-        tool: Tool {
-            name: "loopprobe",
-            version: "0",
-        },
+        tool: Tool { name: "loopprobe", version: "0" },
         started: "2026-01-02T03:04:05Z".into(),
         command: Vec::new(),
         label: None,
@@ -199,10 +156,6 @@ pub(crate) fn runner(request: &Request<'_>) -> ProbeResult {
     result.probe = request.probe.name;
     result.case = request.case.name;
     result.subject.policy = request.policy;
-    result.time = if request.virtual_time {
-        TimeKind::Virtual
-    } else {
-        TimeKind::Real
-    };
+    result.time = if request.virtual_time { TimeKind::Virtual } else { TimeKind::Real };
     result
 }

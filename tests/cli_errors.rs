@@ -33,40 +33,22 @@ fn unknown_names_bring_the_nearest() {
 #[test]
 fn wrong_durations_are_explained() {
     refused(&["timer-delay", "--c-block", "-5ms"], &["--c-block", "0 or more"]);
-    refused(
-        &["timer-delay", "--c-block", "300"],
-        &["--c-block", "300ms", "unit"],
-    );
+    refused(&["timer-delay", "--c-block", "300"], &["--c-block", "300ms", "unit"]);
     refused(&["timer-delay", "--c-block", "99999999999999999999s"], &["max"]);
     refused(&["timer-delay", "--c-block", "10000y"], &["max"]);
     refused(&["timer-delay", "--tolerance", "abc"], &["--tolerance", "300ms"]);
     refused(&["timer-delay", "--tolerance", "-1ms"], &["--tolerance"]);
     refused(&["timer-delay", "--limit", "0s"], &["--limit", "longer than 0"]);
-    refused(
-        &["fixed-rate-catchup", "--period", "0s"],
-        &["--period", "longer than 0"],
-    );
-    refused(
-        &["periodic-panic", "--period", "0ms"],
-        &["--period", "longer than 0"],
-    );
+    refused(&["fixed-rate-catchup", "--period", "0s"], &["--period", "longer than 0"]);
+    refused(&["periodic-panic", "--period", "0ms"], &["--period", "longer than 0"]);
 }
 
 #[test]
 fn wrong_numbers_are_explained() {
-    refused(
-        &["timer-delay", "--runs", "0"],
-        &["--runs", "whole number from 1"],
-    );
+    refused(&["timer-delay", "--runs", "0"], &["--runs", "whole number from 1"]);
     refused(&["timer-delay", "-n", "-3"], &["--runs", "whole number from 1"]);
-    refused(
-        &["timer-delay", "--seed", "x"],
-        &["--seed", "whole number from 0"],
-    );
-    refused(
-        &["timer-precision", "--count", "0"],
-        &["--count", "whole number from 1"],
-    );
+    refused(&["timer-delay", "--seed", "x"], &["--seed", "whole number from 0"]);
+    refused(&["timer-precision", "--count", "0"], &["--count", "whole number from 1"]);
 }
 
 #[test]
@@ -100,19 +82,8 @@ fn no_command_shows_the_help_and_is_a_wrong_call() {
 
 #[test]
 fn the_help_has_examples_everywhere() {
-    for args in [
-        &["--help"][..],
-        &["timer-delay", "--help"],
-        &["all", "--help"],
-        &["list", "--help"],
-    ] {
-        loopprobe(args)
-            .assert()
-            .code(0)
-            .stdout(contains("Examples:"))
-            .stderr(is_empty());
+    for args in [&["--help"][..], &["timer-delay", "--help"], &["all", "--help"], &["list", "--help"]] {
+        loopprobe(args).assert().code(0).stdout(contains("Examples:")).stderr(is_empty());
     }
-    loopprobe(&["timer-delay", "--help"])
-        .assert()
-        .stdout(contains("--c-block").and(contains("[default: 300ms]")));
+    loopprobe(&["timer-delay", "--help"]).assert().stdout(contains("--c-block").and(contains("[default: 300ms]")));
 }

@@ -13,40 +13,27 @@ fn loopprobe(args: &[&str]) -> Command {
 
 /// The rows that a list prints as JSON.
 fn rows(args: &[&str]) -> Vec<Value> {
-    let output = loopprobe(&[args, &["--format", "json"]].concat())
-        .output()
-        .unwrap();
+    let output = loopprobe(&[args, &["--format", "json"]].concat()).output().unwrap();
     assert!(output.status.success(), "{args:?}");
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
 fn names(rows: &[Value], key: &str) -> Vec<String> {
-    rows.iter()
-        .map(|row| row[key].as_str().unwrap().to_owned())
-        .collect()
+    rows.iter().map(|row| row[key].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
 fn probes_are_listed_for_people_and_for_scripts() {
-    loopprobe(&["list"]).assert().code(0).stdout(
-        contains("Timers")
-            .and(contains("timer-delay"))
-            .and(contains("Failures")),
-    );
+    loopprobe(&["list"])
+        .assert()
+        .code(0)
+        .stdout(contains("Timers").and(contains("timer-delay")).and(contains("Failures")));
     let rows = rows(&["list"]);
-    for probe in [
-        "timer-delay",
-        "heartbeat-delay",
-        "timer-precision",
-        "fixed-rate-catchup",
-        "periodic-panic",
-    ] {
+    for probe in ["timer-delay", "heartbeat-delay", "timer-precision", "fixed-rate-catchup", "periodic-panic"] {
         assert!(names(&rows, "name").contains(&probe.to_owned()), "{probe}");
     }
     for row in &rows {
-        for key in [
-            "about", "family", "version", "source", "params", "cases", "claims",
-        ] {
+        for key in ["about", "family", "version", "source", "params", "cases", "claims"] {
             assert!(!row[key].is_null(), "{key} of {}", row["name"]);
         }
     }
@@ -54,9 +41,7 @@ fn probes_are_listed_for_people_and_for_scripts() {
 
 #[test]
 fn faults_are_listed_for_people_and_for_scripts() {
-    loopprobe(&["list", "--faults"])
-        .assert()
-        .stdout(contains("late-timers"));
+    loopprobe(&["list", "--faults"]).assert().stdout(contains("late-timers"));
     let rows = rows(&["list", "--faults"]);
     for fault in ["late-timers", "early-timers"] {
         assert!(names(&rows, "name").contains(&fault.to_owned()), "{fault}");
@@ -77,11 +62,7 @@ fn a_claim_is_explained_with_the_faults_that_break_it() {
         loopprobe(&["explain", id])
             .assert()
             .code(0)
-            .stdout(
-                contains("TD-4")
-                    .and(contains("timer-delay"))
-                    .and(contains("--c-block 300ms")),
-            )
+            .stdout(contains("TD-4").and(contains("timer-delay")).and(contains("--c-block 300ms")))
             .stdout(contains("251").and(contains("--fault late-timers")));
     }
 }

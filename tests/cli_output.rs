@@ -53,10 +53,7 @@ fn quiet_is_one_line() {
 
 #[test]
 fn json_is_alone_on_standard_output() {
-    for args in [
-        ["timer-delay", "--virtual", "--format=json"],
-        ["timer-delay", "--virtual", "-o-"],
-    ] {
+    for args in [["timer-delay", "--virtual", "--format=json"], ["timer-delay", "--virtual", "-o-"]] {
         let document = document(&args);
         assert_eq!(document["schema"], "loopprobe.result/1");
         assert_eq!(document["complete"], true);
@@ -67,11 +64,7 @@ fn json_is_alone_on_standard_output() {
         assert_eq!(result["loop"]["policy"], "netty");
         assert_eq!(result["params"]["c_block_ms"], 300);
         assert_eq!(result["verdict"], "holds");
-        assert!(
-            result["runs"][0]["trace"]
-                .as_array()
-                .is_some_and(|t| !t.is_empty())
-        );
+        assert!(result["runs"][0]["trace"].as_array().is_some_and(|t| !t.is_empty()));
     }
 }
 
@@ -90,22 +83,13 @@ fn a_file_is_whole_and_says_nothing_of_its_place() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("r.json");
     let place = path.to_str().unwrap();
-    loopprobe(&["timer-delay", "--virtual", "-q", "-o", place, "--label", "mine"])
-        .assert()
-        .code(0);
+    loopprobe(&["timer-delay", "--virtual", "-q", "-o", place, "--label", "mine"]).assert().code(0);
     let text = fs::read_to_string(&path).unwrap();
     let document: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(document["label"], "mine");
-    assert_eq!(
-        document["command"],
-        serde_json::json!(["loopprobe", "timer-delay", "--virtual", "--quiet"])
-    );
+    assert_eq!(document["command"], serde_json::json!(["loopprobe", "timer-delay", "--virtual", "--quiet"]));
     assert!(!text.contains(dir.path().to_str().unwrap()));
-    assert_eq!(
-        fs::read_dir(dir.path()).unwrap().count(),
-        1,
-        "no temporary file stays"
-    );
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file stays");
 }
 
 #[test]
@@ -126,19 +110,14 @@ fn policies_are_those_that_the_claims_name_unless_all_are_asked_for() {
     let policies = |args: &[&str]| {
         let document = document(&[args, &["--virtual", "--format", "json"]].concat());
         let results = document["results"].as_array().unwrap().clone();
-        let mut names: Vec<String> = results
-            .iter()
-            .map(|result| result["loop"]["policy"].as_str().unwrap().to_owned())
-            .collect();
+        let mut names: Vec<String> =
+            results.iter().map(|result| result["loop"]["policy"].as_str().unwrap().to_owned()).collect();
         names.dedup();
         names
     };
     assert_eq!(policies(&["timer-delay"]), ["netty"]);
     assert_eq!(policies(&["heartbeat-delay"]), ["netty", "linkd", "linkd-listed"]);
-    assert_eq!(
-        policies(&["timer-delay", "--policy", "all"]),
-        ["netty", "netty41", "linkd", "linkd-listed"]
-    );
+    assert_eq!(policies(&["timer-delay", "--policy", "all"]), ["netty", "netty41", "linkd", "linkd-listed"]);
 }
 
 #[test]
@@ -153,34 +132,21 @@ fn colour_is_as_asked() {
 #[test]
 fn a_terminal_without_width_is_no_reason_to_fail() {
     for columns in ["0", "1", "-5", "abc", "99999999"] {
-        loopprobe(&["timer-delay", "--virtual"])
-            .env("COLUMNS", columns)
-            .assert()
-            .code(0);
+        loopprobe(&["timer-delay", "--virtual"]).env("COLUMNS", columns).assert().code(0);
     }
 }
 
 #[test]
 fn huge_durations_work_in_virtual_time() {
     for block in ["30d", "100y", "max"] {
-        let output = loopprobe(&["timer-delay", "--virtual", "--c-block", block])
-            .output()
-            .unwrap();
-        assert!(
-            matches!(output.status.code(), Some(0 | 1 | 3)),
-            "{block}: {output:?}"
-        );
+        let output = loopprobe(&["timer-delay", "--virtual", "--c-block", block]).output().unwrap();
+        assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{block}: {output:?}");
     }
 }
 
 /// Runs a call whose reader is gone before it writes anything.
 fn without_reader(args: &[&str]) -> (Option<i32>, String) {
-    let mut child = Process::new(BINARY)
-        .args(args)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = Process::new(BINARY).args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     (output.status.code(), String::from_utf8(output.stderr).unwrap())

@@ -71,12 +71,7 @@ fn probe_examples(probe: &Probe) -> String {
     let name = probe.name;
     let mut text = format!("Examples:\n  loopprobe {name}\n  loopprobe {name} --virtual --policy all\n");
     if let Some(spec) = probe.params.first() {
-        let _ = writeln!(
-            text,
-            "  loopprobe {name} --{} {}",
-            spec.name,
-            quoted(&spec.default_text())
-        );
+        let _ = writeln!(text, "  loopprobe {name} --{} {}", spec.name, quoted(&spec.default_text()));
     }
     let _ = writeln!(text, "  loopprobe {name} -n 20 --format json -o {name}.json");
     if probe.cases.len() > 1 {
@@ -91,11 +86,7 @@ fn probe_examples(probe: &Probe) -> String {
 
 /// As one writes it for a shell: durations may have spaces.
 fn quoted(value: &str) -> String {
-    if value.contains(' ') {
-        format!("\"{value}\"")
-    } else {
-        value.into()
-    }
+    if value.contains(' ') { format!("\"{value}\"") } else { value.into() }
 }
 
 fn param_arg(spec: &'static ParamSpec) -> Arg {
@@ -119,11 +110,8 @@ fn param_arg(spec: &'static ParamSpec) -> Arg {
 }
 
 fn all_command(probes: &'static [&'static Probe]) -> Command {
-    let cases: BTreeSet<&'static str> = probes
-        .iter()
-        .flat_map(|probe| probe.cases)
-        .map(|case| case.name)
-        .collect();
+    let cases: BTreeSet<&'static str> =
+        probes.iter().flat_map(|probe| probe.cases).map(|case| case.name).collect();
     let cases: Vec<&'static str> = cases.into_iter().collect();
     Command::new("all")
         .about("Every probe")
@@ -244,11 +232,7 @@ mod tests {
     #[test]
     fn claims_are_found_whatever_the_case() {
         let matches = parse(&["explain", "al-1"]).unwrap();
-        let id: &String = matches
-            .subcommand_matches("explain")
-            .unwrap()
-            .get_one("id")
-            .unwrap();
+        let id: &String = matches.subcommand_matches("explain").unwrap().get_one("id").unwrap();
         assert_eq!(id, "AL-1");
     }
 }

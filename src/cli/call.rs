@@ -40,9 +40,7 @@ mod tests {
 
     fn call(args: &[&str]) -> String {
         let mut command = args::command(PROBES);
-        let matches = command
-            .try_get_matches_from_mut([&["loopprobe"], args].concat())
-            .unwrap();
+        let matches = command.try_get_matches_from_mut([&["loopprobe"], args].concat()).unwrap();
         let (name, matches) = matches.subcommand().unwrap();
         canonical(&command, name, matches).join(" ")
     }
@@ -50,20 +48,13 @@ mod tests {
     #[test]
     fn every_way_to_write_an_option_is_the_same_call() {
         let wanted = "loopprobe alpha --policy linkd --virtual --runs 3 --c-due 5ms";
-        assert_eq!(
-            call(&["alpha", "--virtual", "-n3", "--policy=linkd", "--c-due", "5ms"]),
-            wanted
-        );
+        assert_eq!(call(&["alpha", "--virtual", "-n3", "--policy=linkd", "--c-due", "5ms"]), wanted);
     }
 
     #[test]
     fn where_it_goes_is_nobodys_business() {
         let wanted = "loopprobe alpha --virtual --quiet";
-        for output in [
-            ["-qo", "/home/me/x"],
-            ["-q", "-o/home/me/x"],
-            ["-q", "--output=/home/me/x"],
-        ] {
+        for output in [["-qo", "/home/me/x"], ["-q", "-o/home/me/x"], ["-q", "--output=/home/me/x"]] {
             let args = [&["alpha", "--virtual", "--label", "me"], output.as_slice()].concat();
             assert_eq!(call(&args), wanted);
         }

@@ -84,9 +84,6 @@ mod tests {
     fn a_result_that_failed_without_claims_counts() {
         let mut failed = testing::result_with(&[]);
         failed.verdict = Verdict::Error;
-        assert_eq!(
-            of(&[testing::result_with(&[Verdict::Holds]), failed], false),
-            NOT_RUN
-        );
+        assert_eq!(of(&[testing::result_with(&[Verdict::Holds]), failed], false), NOT_RUN);
     }
 }

@@ -24,11 +24,7 @@ pub(super) fn explain(
 ) -> Result<u8, Stop> {
     let id = matches.get_one::<String>("id").map_or("", String::as_str);
     let (probe, claim) = find(probes, id).ok_or_else(|| Stop::Refused(format!("there is no claim {id}")))?;
-    let trial = Trial {
-        probe,
-        claim,
-        params: Params::defaults(probe.params, true),
-    };
+    let trial = Trial { probe, claim, params: Params::defaults(probe.params, true) };
     let mut text = what_it_says(probe, claim);
     text.push_str(&how_it_is_shown(probe, claim));
     text.push_str(&trial.report(run_case));
@@ -52,11 +48,7 @@ fn what_it_says(probe: &Probe, claim: &Claim) -> String {
     row(&mut text, "text", probe.source.text.title());
     row(&mut text, "section", probe.source.section);
     if claim.text.is_some() {
-        row(
-            &mut text,
-            "its value",
-            &render::text_value(claim.text, claim.unit),
-        );
+        row(&mut text, "its value", &render::text_value(claim.text, claim.unit));
     }
     if let Stance::Refuted { claims, truth } = claim.stance {
         row(&mut text, "it claims", claims);
@@ -93,20 +85,11 @@ fn how_it_is_shown(probe: &Probe, claim: &Claim) -> String {
 }
 
 fn policies(claim: &Claim) -> String {
-    let words = |policies: &[PolicyName]| {
-        policies
-            .iter()
-            .map(|policy| policy.word())
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
+    let words =
+        |policies: &[PolicyName]| policies.iter().map(|policy| policy.word()).collect::<Vec<_>>().join(", ");
     match claim.policies.also {
         [] => words(claim.policies.named),
-        also => format!(
-            "{} (and when asked for: {})",
-            words(claim.policies.named),
-            words(also)
-        ),
+        also => format!("{} (and when asked for: {})", words(claim.policies.named), words(also)),
     }
 }
 
@@ -142,17 +125,10 @@ impl Trial {
         let mut text = String::new();
         for fault in FAULTS {
             let breaks = |policy: &&PolicyName| {
-                self.try_with(run, **policy, Some(fault))
-                    .is_some_and(|result| result.verdict == Verdict::Broken)
+                self.try_with(run, **policy, Some(fault)).is_some_and(|result| result.verdict == Verdict::Broken)
             };
-            let broken: Vec<&str> = self
-                .claim
-                .policies
-                .named
-                .iter()
-                .filter(breaks)
-                .map(|policy| policy.word())
-                .collect();
+            let broken: Vec<&str> =
+                self.claim.policies.named.iter().filter(breaks).map(|policy| policy.word()).collect();
             if !broken.is_empty() {
                 let name = if text.is_empty() { "broken by" } else { "" };
                 let words = format!("--fault {} ({}): {}", fault.name, broken.join(", "), fault.about);
@@ -209,16 +185,9 @@ mod tests {
     #[test]
     fn the_faults_that_break_a_claim_are_found_by_trying() {
         let (probe, claim) = find(PROBES, "AL-1").unwrap();
-        let trial = Trial {
-            probe,
-            claim,
-            params: Params::defaults(probe.params, true),
-        };
+        let trial = Trial { probe, claim, params: Params::defaults(probe.params, true) };
         let text = plain(&trial.report(broken_by_late_timers));
-        assert!(
-            text.contains("virtual run holds, 250.02 ms under netty"),
-            "{text}"
-        );
+        assert!(text.contains("virtual run holds, 250.02 ms under netty"), "{text}");
         assert!(text.contains("--fault late-timers (netty)"), "{text}");
         assert!(!text.contains("early-timers"), "{text}");
     }
@@ -233,12 +202,7 @@ mod tests {
     #[test]
     fn all_that_one_needs_to_run_it_is_there() {
         let text = how_it_is_shown(&ALPHA, &ALPHA.claims[0]);
-        for part in [
-            "alpha",
-            "main: the usual",
-            "--c-due 150ms",
-            "netty (and when asked for: netty41",
-        ] {
+        for part in ["alpha", "main: the usual", "--c-due 150ms", "netty (and when asked for: netty41"] {
             assert!(text.contains(part), "{part} in\n{text}");
         }
         assert!(find(PROBES, "XX-1").is_none());

@@ -99,10 +99,7 @@ fn json<T: Serialize>(rows: &[T]) -> Result<String, Stop> {
 }
 
 fn fault_rows() -> Vec<FaultRow> {
-    let row = |fault: &crate::fault::Fault| FaultRow {
-        name: fault.name,
-        about: fault.about,
-    };
+    let row = |fault: &crate::fault::Fault| FaultRow { name: fault.name, about: fault.about };
     FAULTS.iter().map(row).collect()
 }
 
@@ -117,19 +114,12 @@ fn faults_text() -> String {
 
 fn refuted_rows(probes: &[&'static Probe]) -> Vec<RefutedRow> {
     let row = |probe: &'static Probe, claim: &'static Claim| match claim.stance {
-        Stance::Refuted { claims, truth } => Some(RefutedRow {
-            id: claim.id,
-            probe: probe.name,
-            claims,
-            truth,
-            source: probe.source,
-        }),
+        Stance::Refuted { claims, truth } => {
+            Some(RefutedRow { id: claim.id, probe: probe.name, claims, truth, source: probe.source })
+        }
         Stance::Stands => None,
     };
-    probes
-        .iter()
-        .flat_map(|probe| probe.claims.iter().filter_map(|claim| row(probe, claim)))
-        .collect()
+    probes.iter().flat_map(|probe| probe.claims.iter().filter_map(|claim| row(probe, claim))).collect()
 }
 
 fn refuted_text(rows: &[RefutedRow]) -> String {
@@ -164,20 +154,11 @@ fn probe_row(probe: &'static Probe) -> ProbeRow {
 }
 
 fn param_row(spec: &'static ParamSpec) -> ParamRow {
-    ParamRow {
-        name: spec.name,
-        default: spec.default_text(),
-        quick: spec.quick,
-        about: spec.about,
-    }
+    ParamRow { name: spec.name, default: spec.default_text(), quick: spec.quick, about: spec.about }
 }
 
 fn case_row(case: &'static crate::probe::Case) -> CaseRow {
-    CaseRow {
-        name: case.name,
-        about: case.about,
-        time: case.time,
-    }
+    CaseRow { name: case.name, about: case.about, time: case.time }
 }
 
 fn claim_row(claim: &'static Claim) -> ClaimRow {
@@ -221,10 +202,7 @@ mod tests {
     fn probes_stand_under_their_family() {
         let text = probes_text(PROBES);
         let plain = anstream::adapter::strip_str(&text).to_string();
-        assert_eq!(
-            plain,
-            "Timers\n  alpha  The first made probe\nFailures\n  beta   The second made probe\n"
-        );
+        assert_eq!(plain, "Timers\n  alpha  The first made probe\nFailures\n  beta   The second made probe\n");
         assert!(probes_text(&[]).contains("no probes"));
     }
 

@@ -82,18 +82,9 @@ fn dispatch(
         Some(("list", matches)) => list::list(probes, matches, streams),
         Some(("explain", matches)) => explain::explain(probes, matches, streams),
         Some((name, matches)) => {
-            let chosen: Vec<&'static Probe> = probes
-                .iter()
-                .copied()
-                .filter(|probe| name == "all" || name == probe.name)
-                .collect();
-            run::run(
-                &chosen,
-                name,
-                matches,
-                call::canonical(command, name, matches),
-                streams,
-            )
+            let chosen: Vec<&'static Probe> =
+                probes.iter().copied().filter(|probe| name == "all" || name == probe.name).collect();
+            run::run(&chosen, name, matches, call::canonical(command, name, matches), streams)
         }
         None => Err(Stop::Refused("name a probe; loopprobe list shows them".into())),
     }
@@ -108,7 +99,6 @@ fn report_defect(info: &PanicHookInfo<'_>) {
         .copied()
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("no words");
-    Streams::new(anstream::ColorChoice::Never).complain(&format!(
-        "error: this is a defect in loopprobe; please report it: {what} ({place})"
-    ));
+    Streams::new(anstream::ColorChoice::Never)
+        .complain(&format!("error: this is a defect in loopprobe; please report it: {what} ({place})"));
 }

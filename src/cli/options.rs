@@ -56,11 +56,7 @@ impl Options {
             limit: matches.get_one("limit").copied(),
             seed: one(matches, "seed"),
             quick: matches.get_flag("quick"),
-            format: if to_stdout {
-                Format::Json
-            } else {
-                format_of(matches)
-            },
+            format: if to_stdout { Format::Json } else { format_of(matches) },
             output: output.filter(|_| !to_stdout),
             label: matches.get_one("label").cloned(),
             quiet: matches.get_flag("quiet"),
@@ -71,19 +67,12 @@ impl Options {
 
 /// A value that has a default.
 fn one<T: Copy + Send + Sync + 'static>(matches: &ArgMatches, id: &str) -> T {
-    *matches
-        .get_one(id)
-        .unwrap_or_else(|| panic!("--{id} has a default"))
+    *matches.get_one(id).unwrap_or_else(|| panic!("--{id} has a default"))
 }
 
 fn chosen_policies(matches: &ArgMatches) -> Vec<PolicyName> {
-    let mut chosen: Vec<PolicyName> = matches
-        .get_many::<Vec<PolicyName>>("policy")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .copied()
-        .collect();
+    let mut chosen: Vec<PolicyName> =
+        matches.get_many::<Vec<PolicyName>>("policy").into_iter().flatten().flatten().copied().collect();
     chosen.sort();
     chosen.dedup();
     chosen

@@ -15,10 +15,7 @@ pub(super) struct Progress<'a> {
 impl<'a> Progress<'a> {
     /// Shown only on a terminal, and not when the user wants quiet.
     pub(super) fn new(streams: &'a Streams, quiet: bool) -> Progress<'a> {
-        Progress {
-            streams,
-            shown: !quiet && streams.watched(),
-        }
+        Progress { streams, shown: !quiet && streams.watched() }
     }
 
     /// An item begins.

@@ -60,9 +60,7 @@ fn settings(options: &Options) -> Settings {
 }
 
 fn open(path: Option<&Path>, stem: &str) -> Result<Option<Output>, Stop> {
-    path.map(|path| Output::open(path, stem))
-        .transpose()
-        .map_err(refused)
+    path.map(|path| Output::open(path, stem)).transpose().map_err(refused)
 }
 
 fn refused(error: OutputError) -> Stop {
@@ -72,10 +70,7 @@ fn refused(error: OutputError) -> Stop {
 /// After how many results one probe ends and another begins.
 fn probe_ends(items: &[Item]) -> Vec<usize> {
     let pairs = items.windows(2).enumerate();
-    pairs
-        .filter(|(_, pair)| pair[0].probe.name != pair[1].probe.name)
-        .map(|(index, _)| index + 1)
-        .collect()
+    pairs.filter(|(_, pair)| pair[0].probe.name != pair[1].probe.name).map(|(index, _)| index + 1).collect()
 }
 
 /// Where a session's results go while it is going on.
@@ -145,11 +140,7 @@ impl Report<'_> {
         match self.streams.print(text) {
             Err(Stop::ReaderGone) => {
                 self.reader_gone = true;
-                if self.file.is_some() {
-                    Ok(())
-                } else {
-                    Err(Stop::ReaderGone)
-                }
+                if self.file.is_some() { Ok(()) } else { Err(Stop::ReaderGone) }
             }
             other => other,
         }

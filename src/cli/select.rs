@@ -24,12 +24,7 @@ pub(super) fn items(
         for policy in PolicyName::ALL {
             let cases = probe.cases.iter();
             for case in cases.filter(|case| is_selected(probe, case, policy, options)) {
-                items.push(Item {
-                    probe,
-                    case,
-                    policy,
-                    params: params.clone(),
-                });
+                items.push(Item { probe, case, policy, params: params.clone() });
             }
         }
     }
@@ -45,9 +40,7 @@ fn is_selected(probe: &Probe, case: &'static Case, policy: PolicyName, options: 
         return false;
     }
     if options.policies.is_empty() {
-        return probe
-            .claims_of(case.name, policy)
-            .any(|claim| claim.policies.named.contains(&policy));
+        return probe.claims_of(case.name, policy).any(|claim| claim.policies.named.contains(&policy));
     }
     options.policies.contains(&policy) && (by_name || probe.claims_of(case.name, policy).next().is_some())
 }
@@ -83,15 +76,10 @@ mod tests {
     use crate::testing::PROBES;
 
     fn selected(args: &[&str]) -> Result<Vec<Item>, Stop> {
-        let matches = args::command(PROBES)
-            .try_get_matches_from([&["loopprobe"], args].concat())
-            .unwrap();
+        let matches = args::command(PROBES).try_get_matches_from([&["loopprobe"], args].concat()).unwrap();
         let (name, matches) = matches.subcommand().unwrap();
-        let probes: Vec<&'static Probe> = PROBES
-            .iter()
-            .copied()
-            .filter(|probe| name == "all" || name == probe.name)
-            .collect();
+        let probes: Vec<&'static Probe> =
+            PROBES.iter().copied().filter(|probe| name == "all" || name == probe.name).collect();
         items(&probes, &Options::of(matches), matches)
     }
 
@@ -104,10 +92,7 @@ mod tests {
     #[test]
     fn each_case_runs_under_the_policies_that_its_claims_name() {
         assert_eq!(names(&["alpha"]), ["alpha/main/netty", "alpha/other/linkd"]);
-        assert_eq!(
-            names(&["all"]),
-            ["alpha/main/netty", "alpha/other/linkd", "beta/main/netty"]
-        );
+        assert_eq!(names(&["all"]), ["alpha/main/netty", "alpha/other/linkd", "beta/main/netty"]);
     }
 
     #[test]
@@ -122,10 +107,7 @@ mod tests {
 
     #[test]
     fn a_case_asked_for_by_name_needs_no_claim() {
-        assert_eq!(
-            names(&["alpha", "--case", "other", "--policy", "netty"]),
-            ["alpha/other/netty"]
-        );
+        assert_eq!(names(&["alpha", "--case", "other", "--policy", "netty"]), ["alpha/other/netty"]);
     }
 
     #[test]
@@ -137,9 +119,7 @@ mod tests {
     }
 
     fn matches() -> ArgMatches {
-        let matches = args::command(PROBES)
-            .try_get_matches_from(["loopprobe", "all"])
-            .unwrap();
+        let matches = args::command(PROBES).try_get_matches_from(["loopprobe", "all"]).unwrap();
         matches.subcommand_matches("all").unwrap().clone()
     }
 

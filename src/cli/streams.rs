@@ -52,10 +52,7 @@ impl Streams {
 pub(super) fn width() -> u16 {
     let columns = || std::env::var("COLUMNS").ok()?.parse().ok();
     let terminal = comfy_table::Table::new().width();
-    terminal
-        .or_else(columns)
-        .filter(|&width| width > 0)
-        .unwrap_or(100)
+    terminal.or_else(columns).filter(|&width| width > 0).unwrap_or(100)
 }
 
 fn checked(written: io::Result<()>) -> Result<(), Stop> {
@@ -97,14 +94,8 @@ mod tests {
     #[test]
     fn the_flag_is_seen_wherever_it_stands() {
         assert_eq!(wanted(&["loopprobe", "list"]), ColorChoice::Auto);
-        assert_eq!(
-            wanted(&["loopprobe", "--color", "never", "list"]),
-            ColorChoice::Never
-        );
-        assert_eq!(
-            wanted(&["loopprobe", "list", "--color=always"]),
-            ColorChoice::AlwaysAnsi
-        );
+        assert_eq!(wanted(&["loopprobe", "--color", "never", "list"]), ColorChoice::Never);
+        assert_eq!(wanted(&["loopprobe", "list", "--color=always"]), ColorChoice::AlwaysAnsi);
         assert_eq!(wanted(&["loopprobe", "--color", "pink"]), ColorChoice::Auto);
         assert_eq!(wanted(&["loopprobe", "--color"]), ColorChoice::Auto);
     }

@@ -43,8 +43,7 @@ pub(super) fn runs(text: &str) -> Result<usize, String> {
 
 /// A seed.
 pub(super) fn seed(text: &str) -> Result<u64, String> {
-    text.parse()
-        .map_err(|_| format!("give a whole number from 0 to {}", u64::MAX))
+    text.parse().map_err(|_| format!("give a whole number from 0 to {}", u64::MAX))
 }
 
 /// A label: words for people, so anything but nothing.
@@ -76,9 +75,7 @@ pub(super) struct ClaimId {
 impl ClaimId {
     /// One of these.
     pub(super) fn of(ids: impl Iterator<Item = &'static str>) -> ClaimId {
-        ClaimId {
-            ids: PossibleValuesParser::new(ids),
-        }
+        ClaimId { ids: PossibleValuesParser::new(ids) }
     }
 }
 

@@ -48,11 +48,7 @@ fn verdict_cell(claim: &ClaimResult) -> Cell {
         Some(color) => Cell::new(text).fg(color),
         None => Cell::new(text),
     };
-    if claim.verdict == Verdict::Broken {
-        cell.add_attribute(Attribute::Bold)
-    } else {
-        cell
-    }
+    if claim.verdict == Verdict::Broken { cell.add_attribute(Attribute::Bold) } else { cell }
 }
 
 /// The headline and the further readings, one below the other; one line where all are the same.
@@ -118,15 +114,7 @@ mod tests {
         result.claims[0].text = Some(TextValue::Number(251.0));
         result.claims[0].n_of = NOf { n: 3, of: 5 };
         let text = plain(&table(&result, 120));
-        for part in [
-            "AL-1",
-            "holds",
-            "3 of 5",
-            "D waits",
-            "250.02 ms",
-            "250.00 ms",
-            "251 ms",
-        ] {
+        for part in ["AL-1", "holds", "3 of 5", "D waits", "250.02 ms", "250.00 ms", "251 ms"] {
             assert!(text.contains(part), "{part} in\n{text}");
         }
     }
@@ -144,21 +132,11 @@ mod tests {
     #[test]
     fn further_readings_stand_below_the_first() {
         let mut with = claim("TD-2", Verdict::Holds);
-        let further = |ms: f64| Further {
-            observed: ms.into(),
-            ideal: 250.into(),
-            verdict: Verdict::Holds,
-            note: None,
-        };
+        let further =
+            |ms: f64| Further { observed: ms.into(), ideal: 250.into(), verdict: Verdict::Holds, note: None };
         with.further = vec![further(1.0), further(2.0)];
-        assert_eq!(
-            readings(&with, &with.observed, |further| &further.observed),
-            "250.02 ms\n1.00 ms\n2.00 ms"
-        );
-        assert_eq!(
-            readings(&with, &with.ideal, |further| &further.ideal),
-            "250.00 ms"
-        );
+        assert_eq!(readings(&with, &with.observed, |further| &further.observed), "250.02 ms\n1.00 ms\n2.00 ms");
+        assert_eq!(readings(&with, &with.ideal, |further| &further.ideal), "250.00 ms");
     }
 
     #[test]
@@ -175,13 +153,7 @@ mod tests {
     #[test]
     fn refuted_texts_are_shown_beside_the_truth() {
         let mut result = result_with(&[Verdict::Holds]);
-        result.claims[0].text_stance = Stance::Refuted {
-            claims: "one ping",
-            truth: "nine pings",
-        };
-        assert_eq!(
-            remarks(&result),
-            "AL-1: the text claims “one ping”; true: nine pings\n"
-        );
+        result.claims[0].text_stance = Stance::Refuted { claims: "one ping", truth: "nine pings" };
+        assert_eq!(remarks(&result), "AL-1: the text claims “one ping”; true: nine pings\n");
     }
 }

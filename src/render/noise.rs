@@ -12,11 +12,7 @@ pub(super) fn line(run: &Run) -> String {
     let mut text = format!(
         "control: {} {} every {} ms, longest stall {:.2} ms",
         sentinels(noise.sentinels),
-        if noise.pinned {
-            "pinned"
-        } else {
-            "not pinned (a stall of one CPU may go unseen)"
-        },
+        if noise.pinned { "pinned" } else { "not pinned (a stall of one CPU may go unseen)" },
         noise.period_ms,
         noise.longest_stall_ms
     );
@@ -61,14 +57,8 @@ pub(super) fn over_runs(result: &ProbeResult) -> String {
         return String::new();
     }
     let disturbed = noises.iter().filter(|noise| !noise.disturbed.is_empty()).count();
-    let longest = noises
-        .iter()
-        .map(|noise| noise.longest_stall_ms)
-        .fold(0.0, f64::max);
-    format!(
-        "over {} runs: {disturbed} disturbed, longest stall {longest:.2} ms\n",
-        noises.len()
-    )
+    let longest = noises.iter().map(|noise| noise.longest_stall_ms).fold(0.0, f64::max);
+    format!("over {} runs: {disturbed} disturbed, longest stall {longest:.2} ms\n", noises.len())
 }
 
 #[cfg(test)]
@@ -87,10 +77,7 @@ mod tests {
             period_ms: 1.0,
             longest_stall_ms: stall,
             disturbed: vec![Disturbance {
-                stretch: Stretch {
-                    from: Time::from_nanos(1_000_000),
-                    to: Time::from_nanos(3_500_000),
-                },
+                stretch: Stretch { from: Time::from_nanos(1_000_000), to: Time::from_nanos(3_500_000) },
                 seen_by: "cpu 0".into(),
             }],
             ..Noise::default()
@@ -114,9 +101,6 @@ mod tests {
         result.runs = vec![noisy(2.5)];
         assert_eq!(over_runs(&result), "");
         result.runs.push(noisy(4.0));
-        assert_eq!(
-            over_runs(&result),
-            "over 2 runs: 2 disturbed, longest stall 4.00 ms\n"
-        );
+        assert_eq!(over_runs(&result), "over 2 runs: 2 disturbed, longest stall 4.00 ms\n");
     }
 }

@@ -14,11 +14,7 @@ pub fn result(result: &ProbeResult, width: u16) -> String {
     for (index, run) in shown_runs(result) {
         text.push('\n');
         if result.runs.len() > 1 {
-            let _ = writeln!(
-                text,
-                "{}",
-                dim(&format!("run {} of {}", index + 1, result.runs.len()))
-            );
+            let _ = writeln!(text, "{}", dim(&format!("run {} of {}", index + 1, result.runs.len())));
         }
         text.push_str(&timeline::timeline(run));
         text.push_str(&dim_line(&noise::line(run)));
@@ -64,15 +60,11 @@ fn heading(result: &ProbeResult) -> String {
 
 /// The first run, and the first one in which something didn't hold.
 fn shown_runs(result: &ProbeResult) -> impl Iterator<Item = (usize, &crate::result::Run)> {
-    let bad = result.runs.iter().position(|run| {
-        run.verdict
-            .is_some_and(|verdict| !matches!(verdict, Verdict::Holds | Verdict::Observed))
-    });
-    result
+    let bad = result
         .runs
         .iter()
-        .enumerate()
-        .filter(move |(index, _)| *index == 0 || Some(*index) == bad)
+        .position(|run| run.verdict.is_some_and(|verdict| !matches!(verdict, Verdict::Holds | Verdict::Observed)));
+    result.runs.iter().enumerate().filter(move |(index, _)| *index == 0 || Some(*index) == bad)
 }
 
 fn dim_line(line: &str) -> String {
@@ -98,10 +90,7 @@ mod tests {
         made.subject.fault = Some("late-timers");
         let text = plain(&made);
         let heading = text.lines().next().unwrap();
-        assert_eq!(
-            heading,
-            "alpha / main  builtin netty · virtual time · seed 1 · fault late-timers"
-        );
+        assert_eq!(heading, "alpha / main  builtin netty · virtual time · seed 1 · fault late-timers");
         made.subject.fault = Some("missed-burst");
         assert!(plain(&made).contains("missed-burst (changes nothing here)"));
     }
@@ -109,9 +98,8 @@ mod tests {
     #[test]
     fn of_several_runs_the_first_and_the_first_bad_one_are_shown() {
         let mut made = result_with(&[Verdict::Broken]);
-        for (n, verdict) in [Verdict::Holds, Verdict::Holds, Verdict::Broken, Verdict::Broken]
-            .into_iter()
-            .enumerate()
+        for (n, verdict) in
+            [Verdict::Holds, Verdict::Holds, Verdict::Broken, Verdict::Broken].into_iter().enumerate()
         {
             let mut run = run(vec![event(1, EventKind::Mark, &format!("in-{n}"))]);
             run.verdict = Some(verdict);

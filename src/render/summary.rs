@@ -57,10 +57,7 @@ mod tests {
     #[test]
     fn the_last_line_counts_and_explains() {
         use Verdict::*;
-        let made = document(vec![
-            result_with(&[Holds, Broken]),
-            result_with(&[Holds, Observed]),
-        ]);
+        let made = document(vec![result_with(&[Holds, Broken]), result_with(&[Holds, Observed])]);
         assert_eq!(
             plain(&summary(&made, exit::BROKEN)),
             "4 claims: 2 holds, 1 observed, 1 broken. Exit 1: a claim is broken.\n"
@@ -72,9 +69,6 @@ mod tests {
     fn what_did_not_hold_is_repeated_with_its_place() {
         let mut bad = result_with(&[Verdict::Holds, Verdict::Broken]);
         bad.claims[1].reason = Some("25 ms off".into());
-        assert_eq!(
-            plain(&not_holding(&document(vec![bad]))),
-            "alpha / main / netty: AL-1 broken: 25 ms off\n"
-        );
+        assert_eq!(plain(&not_holding(&document(vec![bad]))), "alpha / main / netty: AL-1 broken: 25 ms off\n");
     }
 }

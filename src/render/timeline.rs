@@ -93,11 +93,7 @@ impl<'a> Columns<'a> {
 fn notes(event: &Event) -> String {
     let mut notes = Vec::new();
     if let (Some(deadline), Some(lateness)) = (event.deadline, event.lateness()) {
-        let (amount, word) = if lateness < 0.0 {
-            (-lateness, "early")
-        } else {
-            (lateness, "late")
-        };
+        let (amount, word) = if lateness < 0.0 { (-lateness, "early") } else { (lateness, "late") };
         notes.push(format!("due {deadline}, {} {word}", lateness_text(amount, word)));
     }
     notes.extend(event.note.as_deref().map(str::to_owned));
@@ -126,10 +122,7 @@ mod tests {
         let text = timeline(&run(vec![event(150_000, EventKind::Start, "C"), late]));
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "  150.00  loop-1  start C");
-        assert_eq!(
-            lines[1],
-            "  450.04  loop-1  start D               due 200.00, 250.04 late"
-        );
+        assert_eq!(lines[1], "  450.04  loop-1  start D               due 200.00, 250.04 late");
     }
 
     #[test]
@@ -144,10 +137,7 @@ mod tests {
         let mut second = event(100, EventKind::Start, "tick");
         second.run = Some(2);
         let text = timeline(&run(vec![event(50, EventKind::Start, "tick"), second]));
-        assert!(
-            text.contains("start tick #1") && text.contains("start tick #2"),
-            "{text}"
-        );
+        assert!(text.contains("start tick #1") && text.contains("start tick #2"), "{text}");
     }
 
     #[test]

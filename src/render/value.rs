@@ -18,12 +18,9 @@ pub(crate) fn json(value: &Value, unit: Option<Unit>) -> String {
         Value::Number(number) => with_unit(&number_text(number.as_f64(), unit, number), unit),
         Value::String(text) => text.clone(),
         Value::Array(elements) => list(elements.iter().map(|element| bare(element, unit)), unit),
-        Value::Object(entries) => list(
-            entries
-                .iter()
-                .map(|(name, value)| format!("{name} {}", bare(value, unit))),
-            unit,
-        ),
+        Value::Object(entries) => {
+            list(entries.iter().map(|(name, value)| format!("{name} {}", bare(value, unit))), unit)
+        }
     }
 }
 
@@ -73,11 +70,7 @@ fn number_text(number: Option<f64>, unit: Option<Unit>, exact: &serde_json::Numb
 
 /// Two decimals, unless they would hide that it isn't 0.
 pub(super) fn millis(number: f64) -> String {
-    if number != 0.0 && number.abs() < 0.005 {
-        plain(number)
-    } else {
-        format!("{number:.2}")
-    }
+    if number != 0.0 && number.abs() < 0.005 { plain(number) } else { format!("{number:.2}") }
 }
 
 /// Up to six decimals, none that say nothing.
@@ -99,10 +92,7 @@ mod tests {
         assert_eq!(ms(json!(-0.000001)), "-0.000001 ms");
         assert_eq!(json(&json!(31), Some(Unit::Count)), "31");
         assert_eq!(json(&json!(12.34), Some(Unit::Us)), "12.3 us");
-        assert_eq!(
-            text_value(Some(TextValue::Number(251.0)), Some(Unit::Ms)),
-            "251 ms"
-        );
+        assert_eq!(text_value(Some(TextValue::Number(251.0)), Some(Unit::Ms)), "251 ms");
     }
 
     #[test]
@@ -111,10 +101,7 @@ mod tests {
         assert_eq!(json(&json!(true), None), "yes");
         assert_eq!(json(&json!(["a", "b"]), None), "a, b");
         assert_eq!(json(&json!([]), None), "none");
-        assert_eq!(
-            json(&json!({"p50": 12.0, "max": 30.5}), Some(Unit::Us)),
-            "max 30.5, p50 12.0 us"
-        );
+        assert_eq!(json(&json!({"p50": 12.0, "max": 30.5}), Some(Unit::Us)), "max 30.5, p50 12.0 us");
         let many: Vec<u32> = (0..20).collect();
         assert!(json(&json!(many), None).ends_with("7, 12 more"));
     }

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    Action, Condition, Environment, LoopSpec, MissedTicks, Mode, PromiseSpec, Record, Scenario, Script,
-    TaskSpec,
+    Action, Condition, Environment, LoopSpec, MissedTicks, Mode, PromiseSpec, Record, Scenario, Script, TaskSpec,
 };
 use crate::time::Time;
 
@@ -17,17 +16,8 @@ impl Scenario {
     /// Several loops and one outside thread, `main`.
     pub fn loops(names: &[&str], window: Duration) -> Scenario {
         Scenario {
-            loops: names
-                .iter()
-                .map(|&name| LoopSpec {
-                    name: name.into(),
-                    slow_task: None,
-                })
-                .collect(),
-            threads: vec![Script {
-                name: "main".into(),
-                steps: Vec::new(),
-            }],
+            loops: names.iter().map(|&name| LoopSpec { name: name.into(), slow_task: None }).collect(),
+            threads: vec![Script { name: "main".into(), steps: Vec::new() }],
             tasks: Vec::new(),
             promises: Vec::new(),
             window,
@@ -37,37 +27,21 @@ impl Scenario {
 
     /// The steps of `main`.
     pub fn main(&mut self) -> ThreadScript<'_> {
-        ThreadScript {
-            scenario: self,
-            thread: 0,
-        }
+        ThreadScript { scenario: self, thread: 0 }
     }
 
     /// The steps of another outside thread, which begins at the start as `main` does.
     pub fn thread(&mut self, name: &str) -> ThreadScript<'_> {
-        let thread = self
-            .threads
-            .iter()
-            .position(|script| script.name == name)
-            .unwrap_or_else(|| {
-                self.threads.push(Script {
-                    name: name.into(),
-                    steps: Vec::new(),
-                });
-                self.threads.len() - 1
-            });
-        ThreadScript {
-            scenario: self,
-            thread,
-        }
+        let thread = self.threads.iter().position(|script| script.name == name).unwrap_or_else(|| {
+            self.threads.push(Script { name: name.into(), steps: Vec::new() });
+            self.threads.len() - 1
+        });
+        ThreadScript { scenario: self, thread }
     }
 
     /// A promise of a loop, for [`Steps::complete`], [`Steps::listen`] and [`Steps::wait`].
     pub fn promise(&mut self, name: &str, owner: &str) {
-        self.promises.push(PromiseSpec {
-            name: name.into(),
-            owner: owner.into(),
-        });
+        self.promises.push(PromiseSpec { name: name.into(), owner: owner.into() });
     }
 
     fn add_task(&mut self, def: TaskDef) -> String {
@@ -90,14 +64,7 @@ pub struct TaskDef {
 
 /// A task that does nothing yet.
 pub fn task(name: &str) -> TaskDef {
-    TaskDef {
-        spec: TaskSpec {
-            name: name.into(),
-            body: Vec::new(),
-            record: Record::Each,
-        },
-        nested: Vec::new(),
-    }
+    TaskDef { spec: TaskSpec { name: name.into(), body: Vec::new(), record: Record::Each }, nested: Vec::new() }
 }
 
 impl TaskDef {
@@ -119,10 +86,7 @@ impl TaskDef {
         handler: impl FnOnce(TaskDef) -> TaskDef,
     ) -> TaskDef {
         let handler = handler(task(&self.spec.name));
-        let mut this = self.inner(body, |body| Action::Catch {
-            body,
-            handler: handler.spec.body,
-        });
+        let mut this = self.inner(body, |body| Action::Catch { body, handler: handler.spec.body });
         this.nested.extend(handler.nested);
         this
     }
@@ -135,11 +99,7 @@ impl TaskDef {
         otherwise: impl FnOnce(TaskDef) -> TaskDef,
     ) -> TaskDef {
         let otherwise = otherwise(task(&self.spec.name));
-        let mut this = self.inner(then, |then| Action::If {
-            condition,
-            then,
-            otherwise: otherwise.spec.body,
-        });
+        let mut this = self.inner(then, |then| Action::If { condition, then, otherwise: otherwise.spec.body });
         this.nested.extend(otherwise.nested);
         this
     }
@@ -165,9 +125,7 @@ pub struct ThreadScript<'a> {
 impl ThreadScript<'_> {
     /// Waits until this instant of the scenario.
     pub fn until(self, at: Duration) -> Self {
-        self.step(Action::Until {
-            at: Time::ZERO.after(at),
-        })
+        self.step(Action::Until { at: Time::ZERO.after(at) })
     }
 }
 
@@ -231,17 +189,12 @@ pub trait Steps: Sized {
 
     /// Sets a variable.
     fn set(self, variable: &str, value: i64) -> Self {
-        self.step(Action::Set {
-            variable: variable.into(),
-            value,
-        })
+        self.step(Action::Set { variable: variable.into(), value })
     }
 
     /// Sets a variable to the present instant.
     fn stamp(self, variable: &str) -> Self {
-        self.step(Action::Stamp {
-            variable: variable.into(),
-        })
+        self.step(Action::Stamp { variable: variable.into() })
     }
 
     /// Gives a task to the loop.
@@ -259,11 +212,7 @@ pub trait Steps: Sized {
     /// Arms a one-shot timer.
     fn schedule(self, after: Duration, task: TaskDef) -> Self {
         let (this, task) = self.bring(task);
-        this.step(Action::Schedule {
-            task,
-            after,
-            on: None,
-        })
+        this.step(Action::Schedule { task, after, on: None })
     }
 
     /// Arms a fixed-rate timer whose missed ticks are the loop's business.
@@ -287,14 +236,7 @@ pub trait Steps: Sized {
         task: TaskDef,
     ) -> Self {
         let (this, task) = self.bring(task);
-        this.step(Action::Periodic {
-            task,
-            mode,
-            first,
-            period,
-            missed,
-            on: on.map(Into::into),
-        })
+        this.step(Action::Periodic { task, mode, first, period, missed, on: on.map(Into::into) })
     }
 
     /// Cancels a task's future.
@@ -304,26 +246,18 @@ pub trait Steps: Sized {
 
     /// Waits for a future.
     fn wait(self, future: &str, limit: Duration) -> Self {
-        self.step(Action::Wait {
-            future: future.into(),
-            limit,
-        })
+        self.step(Action::Wait { future: future.into(), limit })
     }
 
     /// Runs a task when a future is done.
     fn listen(self, future: &str, task: TaskDef) -> Self {
         let (this, task) = self.bring(task);
-        this.step(Action::Listen {
-            future: future.into(),
-            task,
-        })
+        this.step(Action::Listen { future: future.into(), task })
     }
 
     /// Completes a promise.
     fn complete(self, promise: &str) -> Self {
-        self.step(Action::Complete {
-            promise: promise.into(),
-        })
+        self.step(Action::Complete { promise: promise.into() })
     }
 
     /// Asks the loop to stop.

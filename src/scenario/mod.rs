@@ -44,12 +44,7 @@ pub struct LoopSpec {
     /// The name of its thread in the timeline.
     pub name: String,
     /// Report every task that takes longer, whatever the policy's own setting; absent leaves it to the policy.
-    #[serde(
-        rename = "slow_task_ms",
-        with = "millis_option",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "slow_task_ms", with = "millis_option", default, skip_serializing_if = "Option::is_none")]
     pub slow_task: Option<Duration>,
 }
 
@@ -159,13 +154,8 @@ impl MissedTicks {
     }
 
     /// All five, in the order of the catalogue.
-    pub const ALL: [MissedTicks; 5] = [
-        MissedTicks::Burst,
-        MissedTicks::Restart,
-        MissedTicks::Skip,
-        MissedTicks::Delay,
-        MissedTicks::NextGrid,
-    ];
+    pub const ALL: [MissedTicks; 5] =
+        [MissedTicks::Burst, MissedTicks::Restart, MissedTicks::Skip, MissedTicks::Delay, MissedTicks::NextGrid];
 }
 
 /// One thing that a thread or a task's body does.
