@@ -144,7 +144,7 @@ mod tests {
     fn further_readings_stand_below_the_first() {
         let mut with = claim("TD-2", Verdict::Holds);
         let further =
-            |ms: f64| Further { observed: ms.into(), ideal: 250.into(), verdict: Verdict::Holds, note: None };
+            |ms: f64| Further { observed: ms.into(), ideal: 250.0.into(), verdict: Verdict::Holds, note: None };
         with.further = vec![further(1.0), further(2.0)];
         assert_eq!(readings(&with, &with.observed, |further| &further.observed), "250.02 ms\n1.00 ms\n2.00 ms");
         assert_eq!(readings(&with, &with.ideal, |further| &further.ideal), "250.00 ms");
