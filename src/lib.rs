@@ -5,6 +5,7 @@
 //! and [`result`] is what is written as JSON and printed.
 
 pub mod builtin;
+pub mod calendar;
 pub mod choice;
 pub mod cli;
 pub mod clock;
@@ -18,6 +19,7 @@ pub mod policy;
 pub mod poller;
 pub mod probe;
 pub mod promise;
+pub mod random;
 pub mod readings;
 pub mod recorder;
 pub mod result;

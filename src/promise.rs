@@ -47,9 +47,21 @@ struct Shared<T> {
 #[derive(Debug)]
 struct State<T> {
     outcome: Option<Result<T, Failure>>,
-    uncancellable: bool,
+    running: Running,
+    /// Whether the running task was asked to stop.
+    interrupted: bool,
     listeners: Vec<Task>,
     waiters: Vec<Unparker>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Running {
+    /// Not yet, or nothing runs for it: it can be cancelled.
+    No,
+    /// It can't be cancelled any more.
+    Uncancellable,
+    /// It can be cancelled, and its body can be asked to stop.
+    Interruptible,
 }
 
 impl<T: Clone + Send + 'static> Promise<T> {
@@ -57,7 +69,8 @@ impl<T: Clone + Send + 'static> Promise<T> {
     pub fn new(executor: Arc<dyn Executor>, clock: Clock) -> Promise<T> {
         let state = State {
             outcome: None,
-            uncancellable: false,
+            running: Running::No,
+            interrupted: false,
             listeners: Vec::new(),
             waiters: Vec::new(),
         };
@@ -82,17 +95,42 @@ impl<T: Clone + Send + 'static> Promise<T> {
 
     /// Cancels it, unless it is done or has been made uncancellable.
     pub fn cancel(&self) -> bool {
-        if self.lock().uncancellable {
+        if self.lock().running == Running::Uncancellable {
             return false;
         }
         self.complete(Err(Failure::Cancelled))
     }
 
+    /// The same, and asks the body to stop, if it runs and can be asked. The JDK's `FutureTask.cancel(true)`.
+    pub fn cancel_and_interrupt(&self) -> bool {
+        let cancelled = self.cancel();
+        let mut state = self.lock();
+        state.interrupted |= cancelled && state.running == Running::Interruptible;
+        cancelled
+    }
+
+    /// Whether the body was asked to stop.
+    pub fn is_interrupted(&self) -> bool {
+        self.lock().interrupted
+    }
+
     /// From now on it can't be cancelled; false when it is done already.
     pub fn set_uncancellable(&self) -> bool {
+        self.begin(Running::Uncancellable)
+    }
+
+    /// From now on a cancel is taken though the body runs, and may ask it to stop; false when it is done already.
+    pub fn set_interruptible(&self) -> bool {
+        self.begin(Running::Interruptible)
+    }
+
+    fn begin(&self, running: Running) -> bool {
         let mut state = self.lock();
-        state.uncancellable = state.outcome.is_none();
-        state.uncancellable
+        let begins = state.outcome.is_none();
+        if begins {
+            state.running = running;
+        }
+        begins
     }
 
     /// Its value or failure, once it is done.
@@ -235,6 +273,17 @@ mod tests {
         let (_, p) = promise(true);
         assert!(p.set_uncancellable() && !p.cancel() && p.state() == FutureState::Pending);
         assert!(p.succeed(1) && !p.set_uncancellable());
+    }
+
+    #[test]
+    fn an_interruptible_one_is_cancelled_while_it_runs_and_its_body_is_told_when_asked_for() {
+        let (_, p) = promise(true);
+        assert!(p.set_interruptible() && p.cancel_and_interrupt() && p.is_interrupted());
+        assert!(!p.succeed(1) && p.state() == FutureState::Cancelled);
+        let (_, p) = promise(true);
+        assert!(p.set_interruptible() && p.cancel() && !p.is_interrupted());
+        let (_, p) = promise(true);
+        assert!(p.set_uncancellable() && !p.cancel_and_interrupt() && !p.is_interrupted());
     }
 
     #[test]

@@ -52,7 +52,8 @@ struct Observation {
 
 /// Runs it. Whatever goes wrong is in the result: its verdict is then `error`, `timeout` or `unsupported`.
 pub fn run_case(request: &Request<'_>) -> ProbeResult {
-    let scenario = (request.case.scenario)(request.params);
+    let mut scenario = (request.case.scenario)(request.params);
+    scenario.seed = request.seed;
     match observe_all(request, &scenario) {
         Ok((ideal, observations)) => judged(request, scenario, &ideal, observations),
         Err(error) => failed(request, scenario, &error),

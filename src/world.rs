@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::calendar::{Calendar, WallStep};
 use crate::time::Time;
 
 /// More events than this at one instant are called endless.
@@ -26,6 +27,7 @@ pub struct World {
     /// Counts recorded events, so that a trace keeps the order of what happens at one instant.
     sequence: AtomicU64,
     state: Mutex<State>,
+    calendar: Calendar,
 }
 
 /// An actor's number in its world.
@@ -94,6 +96,19 @@ impl World {
     /// An empty world at time zero.
     pub fn new() -> Arc<World> {
         Arc::default()
+    }
+
+    /// The same with a wall clock that is set at these instants.
+    pub fn with_wall_steps(steps: &[WallStep]) -> Arc<World> {
+        Arc::new(World {
+            calendar: Calendar::new(steps),
+            ..World::default()
+        })
+    }
+
+    /// Its wall clock.
+    pub fn calendar(&self) -> &Calendar {
+        &self.calendar
     }
 
     /// The present instant.

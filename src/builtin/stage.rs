@@ -32,7 +32,7 @@ const SETTLE: Duration = Duration::from_millis(2);
 /// A scenario or policy that doesn't fit, or a world in which nothing is left to happen.
 pub fn run_virtual(scenario: &Scenario, policy: Policy) -> Result<Outcome, RunError> {
     check(scenario, &policy)?;
-    let world = World::new();
+    let world = World::with_wall_steps(&scenario.environment.wall_steps);
     let clock = Clock::Simulated(world.clone());
     let late_wake = scenario.environment.late_wake;
     let loops = scenario.loops.iter().map(|l| {
@@ -95,7 +95,7 @@ pub fn run_real(scenario: &Scenario, policy: Policy, limit: Duration) -> Result<
     stage.env.set_start(start);
     stage.raise_scripts(scenario.threads.iter().map(|_| Entrance::Thread).collect())?;
     clock.spend(start.after(scenario.window).since(clock.now()));
-    stage.env.loops.iter().for_each(Handle::stop);
+    stage.env.loops.iter().for_each(Handle::end);
     let ended = stage.join_until(start.after(limit), limit);
     let noise = control.finish(start);
     ended?;
@@ -188,7 +188,7 @@ impl Stage {
         self.spawn("director", move || {
             director.play(|| {
                 env.clock.spend(env.scenario.window);
-                env.loops.iter().for_each(Handle::stop);
+                env.loops.iter().for_each(Handle::end);
             });
         })
     }

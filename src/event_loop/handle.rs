@@ -14,7 +14,7 @@ use super::{
     Counters, Executor, Firing, Observer, Rejected, Repeat, Tag, Task, TimerHeap, TimerKey, Warning,
 };
 use crate::clock::Clock;
-use crate::policy::{ErrorLog, Listeners, Policy, Submission, TaskError, Ties, WakeUp};
+use crate::policy::{Cancelled, ErrorLog, Listeners, Policy, Submission, TaskError, Ties, WakeUp};
 use crate::poller::Wake;
 use crate::promise::{Failure, Promise};
 use crate::time::Time;
@@ -40,6 +40,8 @@ pub(super) struct Shared {
     pub(super) queue: Receiver<Post>,
     post: Sender<Post>,
     waker: Arc<dyn Wake>,
+    /// When the present turn began, on the clock of the timers, in ns.
+    pub(super) turn_began: AtomicU64,
     identity: u64,
     lost_one: AtomicBool,
 }
@@ -102,6 +104,7 @@ impl Handle {
             queue,
             post,
             waker,
+            turn_began: AtomicU64::new(0),
             identity: NEXT_IDENTITY.fetch_add(1, Ordering::Relaxed),
             lost_one: AtomicBool::new(false),
         };
@@ -142,17 +145,21 @@ impl Handle {
         Promise::new(Arc::new(self.clone()), self.shared.clock.clone())
     }
 
-    /// Runs `work` on the loop and gives the future of it.
+    /// Runs `work` on the loop and gives the future of its value.
     ///
     /// # Errors
     /// When the loop takes no more tasks.
-    pub fn submit(&self, tag: Tag, mut work: impl FnMut() + Send + 'static) -> Result<Promise, Rejected> {
+    pub fn submit<T: Clone + Send + 'static>(
+        &self,
+        tag: Tag,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<Promise<T>, Rejected> {
         let promise = self.promise();
         let (future, shared) = (promise.clone(), self.shared.clone());
         let run = move || {
-            if promise.set_uncancellable() {
-                match shared.attempt(&mut work) {
-                    Ok(()) => promise.succeed(()),
+            if shared.begin(&promise) || shared.policy.cancelled == Cancelled::RunsAnyway {
+                match shared.attempt(work) {
+                    Ok(value) => promise.succeed(value),
                     Err(message) => promise.fail(Failure::Raised(message)),
                 };
             }
@@ -164,6 +171,19 @@ impl Handle {
         Ok(future)
     }
 
+    /// Arms a timer for this instant of the clock; one that has passed is due at once, as a delay below zero is.
+    ///
+    /// # Errors
+    /// When the loop takes no more tasks.
+    pub fn schedule_at(
+        &self,
+        tag: Tag,
+        at: Time,
+        work: impl FnMut(&Firing) + Send + 'static,
+    ) -> Result<Scheduled, Rejected> {
+        self.arm_new(tag, at, None, work)
+    }
+
     /// Arms a timer `after` from now, once or repeating.
     ///
     /// # Errors
@@ -172,6 +192,16 @@ impl Handle {
         &self,
         tag: Tag,
         after: Duration,
+        repeat: Option<Repeat>,
+        work: impl FnMut(&Firing) + Send + 'static,
+    ) -> Result<Scheduled, Rejected> {
+        self.arm_new(tag, self.shared.deadline(after), repeat, work)
+    }
+
+    fn arm_new(
+        &self,
+        tag: Tag,
+        deadline: Time,
         repeat: Option<Repeat>,
         work: impl FnMut(&Firing) + Send + 'static,
     ) -> Result<Scheduled, Rejected> {
@@ -189,7 +219,6 @@ impl Handle {
             work: Box::new(work),
             scheduled: scheduled.clone(),
         };
-        let deadline = self.shared.clock.now().after(after);
         if self.shared.arm(deadline, timer) || self.shared.policy.wake != WakeUp::WhenAsleep {
             self.shared.wake_after_post();
         }
@@ -199,11 +228,20 @@ impl Handle {
     /// Asks the loop to stop after the turn that it is in.
     pub fn stop(&self) {
         self.shared.stopping.store(true, Ordering::Release);
-        match self.shared.policy.wake {
-            // Whatever becomes of posts, a stop always reaches the loop.
-            WakeUp::Never | WakeUp::ClearedLate => self.shared.wake(),
-            _ => self.shared.wake_after_post(),
+        self.shared.wake_after_post();
+    }
+
+    /// Ends the loop's wait, the present one or the next, where its policy wakes at all.
+    pub fn wake(&self) {
+        if self.shared.policy.wake != WakeUp::Never {
+            self.shared.wake();
         }
+    }
+
+    /// Stops the loop at the end of a run: reaches it whatever its policy, and counts for nothing.
+    pub fn end(&self) {
+        self.shared.stopping.store(true, Ordering::Release);
+        self.shared.waker.wake();
     }
 }
 
@@ -246,9 +284,22 @@ impl Scheduled {
 
     /// Cancels it; false when it is done, or running for the only time.
     pub fn cancel(&self) -> bool {
-        let cancelled = self.future.cancel();
-        if cancelled && let Some(key) = self.lock_key().take() {
-            self.owner.shared.lock_timers().remove(key);
+        self.leave_heap(self.future.cancel())
+    }
+
+    /// The same, and asks a running body to stop where the policy has that.
+    pub fn cancel_and_interrupt(&self) -> bool {
+        self.leave_heap(self.future.cancel_and_interrupt())
+    }
+
+    fn leave_heap(&self, cancelled: bool) -> bool {
+        if cancelled
+            && self.owner.shared.policy.cancelled == Cancelled::Removed
+            && let Some(key) = self.lock_key().take()
+        {
+            let removed = self.owner.shared.lock_timers().remove(key);
+            // Dropped here, when the heap is free again: what the timer holds may be large.
+            drop(removed);
         }
         cancelled
     }
@@ -334,7 +385,7 @@ impl Shared {
     }
 
     /// Runs work and catches an error that it raises.
-    pub(super) fn attempt(&self, work: impl FnOnce()) -> Result<(), String> {
+    pub(super) fn attempt<R>(&self, work: impl FnOnce() -> R) -> Result<R, String> {
         catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
             if payload.is::<WorldEnded>() {
                 resume_unwind(payload);

@@ -6,6 +6,7 @@
 mod counters;
 mod handle;
 mod repeat;
+mod timer_clock;
 mod timer_heap;
 mod turn;
 mod wake_flag;

@@ -8,9 +8,11 @@ use std::time::Duration;
 use super::handle::{Handle, Post, Shared, Timer};
 use super::{Firing, LastRun, Observer, Warning};
 use crate::clock::Clock;
-use crate::policy::{Due, ErrorLog, PeriodicError, Policy, Rearm, TimerPass, TurnOrder, WakeUp};
+use crate::policy::{
+    Cancelled, Due, ErrorLog, PeriodicError, Policy, Rearm, RunningCancel, TimerPass, TurnOrder, WakeUp,
+};
 use crate::poller::Poller;
-use crate::promise::Failure;
+use crate::promise::{Failure, Promise};
 use crate::time::{Time, nanos};
 
 /// An event loop. It belongs to the thread that turns it; everyone else has a [`Handle`].
@@ -105,6 +107,7 @@ impl EventLoop {
             WakeUp::Every | WakeUp::Never | WakeUp::ClearedLate => {}
         }
         self.turn_began = Some(shared.clock.now());
+        shared.turn_begins();
         Ok(())
     }
 }
@@ -126,7 +129,7 @@ impl Shared {
         }
         self.lock_timers()
             .next_deadline()
-            .map(|deadline| self.fires_at(deadline))
+            .map(|deadline| self.when(self.fires_at(deadline)))
     }
 
     /// When a timer with this deadline counts as due.
@@ -140,7 +143,7 @@ impl Shared {
 
     /// The latest deadline that counts as due now.
     fn due_horizon(&self) -> Time {
-        let now = self.clock.now();
+        let now = self.timer_now();
         match self.policy.due {
             Due::AtDeadline => now,
             Due::Early(by) => now.after(by),
@@ -152,7 +155,12 @@ impl Shared {
         while let Ok(post) = self.queue.try_recv() {
             match post {
                 Post::Task(task) => self.run_task(task),
-                Post::Timer(due, timer) => self.run_timer(due, timer),
+                Post::Timer(due, timer) => {
+                    self.run_timer(due, timer);
+                    if self.policy.timer_pass == TimerPass::LookAgain {
+                        self.queue_due_timers();
+                    }
+                }
             }
             if self.stopping.load(Ordering::Relaxed) {
                 return;
@@ -191,17 +199,19 @@ impl Shared {
 
     fn run_timer(&self, due: Time, mut timer: Timer) {
         let future = timer.scheduled.future().clone();
-        let starts = if timer.repeat.is_some() {
+        let starts = if timer.repeat.is_some() && self.policy.running_cancel == RunningCancel::Refused {
             !future.is_done()
         } else {
-            future.set_uncancellable()
+            self.begin(&future)
         };
-        if !starts {
+        if !starts && self.policy.cancelled != Cancelled::RunsAnyway {
             return;
         }
         self.counters.add_timer();
-        let started = self.clock.now();
-        let firing = Firing { deadline: due };
+        let started = self.timer_now();
+        let firing = Firing {
+            deadline: self.unmoved(due),
+        };
         let result = self.watched(timer.tag, || self.attempt(|| (timer.work)(&firing)));
         if let (Err(message), ErrorLog::All) = (&result, self.policy.error_log) {
             self.observer.warned(timer.tag, Warning::Raised(message));
@@ -212,15 +222,24 @@ impl Shared {
             (Err(message), Some(_)) if self.policy.periodic_error == PeriodicError::Stop => {
                 future.fail(Failure::Raised(message));
             }
-            (_, Some(_)) if future.is_done() || self.policy.rearm == Rearm::Never => {}
+            (_, Some(_)) if self.policy.rearm == Rearm::Never => {}
+            (_, Some(_)) if future.is_done() && self.policy.cancelled != Cancelled::RunsAnyway => {}
             (_, Some(repeat)) => {
                 let last = LastRun {
                     due,
                     started,
-                    ended: self.clock.now(),
+                    ended: self.timer_now(),
                 };
                 self.arm(repeat.next_deadline(last, self.policy.fixed_delay), timer);
             }
+        }
+    }
+
+    /// A task of this future begins; false when it was cancelled before.
+    pub(super) fn begin<T: Clone + Send + 'static>(&self, future: &Promise<T>) -> bool {
+        match self.policy.running_cancel {
+            RunningCancel::Refused => future.set_uncancellable(),
+            RunningCancel::Interrupts => future.set_interruptible(),
         }
     }
 }

@@ -10,8 +10,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use values::{
-    Due, ErrorLog, FixedDelay, Listeners, PeriodicError, Rearm, Submission, TaskError, Ties, TimerPass,
-    TurnOrder, WakeUp,
+    Cancelled, DelayFrom, Due, ErrorLog, FixedDelay, Listeners, Overflow, PeriodicError, Rearm,
+    RunningCancel, Submission, TaskError, Ties, TimerClock, TimerPass, TurnOrder, WakeUp,
 };
 
 use crate::scenario::MissedTicks;
@@ -47,6 +47,16 @@ pub struct Policy {
     pub listeners: Listeners,
     /// When posts wake the loop.
     pub wake: WakeUp,
+    /// Which clock timers are kept by.
+    pub clock: TimerClock,
+    /// From when a delay counts.
+    pub delays: DelayFrom,
+    /// What becomes of a deadline beyond the end of the clock.
+    pub overflow: Overflow,
+    /// What becomes of a cancelled timer or task.
+    pub cancelled: Cancelled,
+    /// What a cancel does to a task that runs.
+    pub running_cancel: RunningCancel,
 }
 
 /// The policies by name.
@@ -79,6 +89,11 @@ const NETTY: Policy = Policy {
     submission: Submission::Queued,
     listeners: Listeners::OwnLoop,
     wake: WakeUp::WhenAsleep,
+    clock: TimerClock::Monotonic,
+    delays: DelayFrom::Now,
+    overflow: Overflow::Saturates,
+    cancelled: Cancelled::Removed,
+    running_cancel: RunningCancel::Refused,
 };
 
 /// Text D, `EventLoopImpl`.
@@ -90,13 +105,16 @@ const LINKD: Policy = Policy {
     error_log: ErrorLog::All,
     slow_task: Some(Duration::from_millis(50)),
     wake: WakeUp::SinceWait,
+    cancelled: Cancelled::Marked,
     ..NETTY
 };
 
-/// Text D's listing: its own slow-task watch is never called, and the heap is looked at again after each callback.
+/// Text D's listing: its own slow-task watch is never called, the heap is looked at again after each callback, and
+/// `System.nanoTime()` plus the largest delays is negative.
 const LINKD_LISTED: Policy = Policy {
     timer_pass: TimerPass::LookAgain,
     slow_task: None,
+    overflow: Overflow::Wraps,
     ..LINKD
 };
 

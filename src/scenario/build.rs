@@ -32,6 +32,7 @@ impl Scenario {
             tasks: Vec::new(),
             promises: Vec::new(),
             window,
+            seed: super::first_seed(),
             environment: Environment::default(),
         }
     }

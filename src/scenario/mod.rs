@@ -18,6 +18,7 @@ pub use build::{TaskDef, ThreadScript, task};
 pub use check::ScenarioError;
 pub use steps::Steps;
 
+use crate::calendar::WallStep;
 use crate::choice::Choice;
 use crate::policy::Policy;
 use crate::time::{millis, millis_option};
@@ -38,9 +39,16 @@ pub struct Scenario {
     /// When the loops are stopped, counted from the start.
     #[serde(rename = "window_ms", with = "millis")]
     pub window: Duration,
+    /// The seed of everything random.
+    #[serde(default = "first_seed")]
+    pub seed: u64,
     /// What the simulated world does to the loops; virtual time only.
     #[serde(default, skip_serializing_if = "Environment::is_calm")]
     pub environment: Environment,
+}
+
+const fn first_seed() -> u64 {
+    1
 }
 
 /// One event loop.
@@ -103,6 +111,9 @@ pub enum Record {
     Each,
     /// Only the start of each run.
     Starts,
+    /// No run; how many there were is counted, with the first and the last start, the longest run and the deepest
+    /// nesting.
+    Count,
 }
 
 impl Record {
@@ -129,6 +140,9 @@ pub struct Environment {
     /// Every wait for a timer ends this much late.
     #[serde(rename = "late_wake_ms", with = "millis", default)]
     pub late_wake: Duration,
+    /// When somebody sets the wall clock, and by how much.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wall_steps: Vec<WallStep>,
 }
 
 impl Environment {
