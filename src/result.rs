@@ -128,6 +128,9 @@ pub struct Run {
     pub loops: Vec<crate::trace::LoopCounters>,
     /// The futures' last states.
     pub futures: BTreeMap<String, crate::trace::FutureState>,
+    /// What was counted of tasks whose runs are not in the trace.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub counted: BTreeMap<String, crate::trace::Counted>,
     /// Events that found no room.
     pub dropped: u64,
 }
@@ -139,6 +142,7 @@ impl Run {
             events,
             loops,
             futures,
+            counted,
             dropped,
         } = trace;
         Run {
@@ -147,6 +151,7 @@ impl Run {
             trace: events,
             loops,
             futures,
+            counted,
             dropped,
         }
     }

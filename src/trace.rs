@@ -16,6 +16,9 @@ pub struct Trace {
     pub loops: Vec<LoopCounters>,
     /// The state of every future when the run ended, by the name of its task or promise.
     pub futures: BTreeMap<String, FutureState>,
+    /// What was counted of tasks whose runs are not recorded one by one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counted: BTreeMap<String, Counted>,
     /// Events that found their thread's buffer full. Anything above 0 makes what is missing inconclusive.
     pub dropped: u64,
 }
@@ -44,6 +47,45 @@ pub struct Event {
     /// A mark's or a warning's words, a wait's outcome, how long a slow task took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<Arc<str>>,
+    /// What a loop counted at this instant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gauges: Option<Gauges>,
+}
+
+/// What a loop counts and what waits in it, read while it runs. Each number is exact for itself; they are read one
+/// after the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gauges {
+    /// Tasks that wait.
+    pub pending_tasks: u64,
+    /// Timers in the heap.
+    pub pending_timers: u64,
+    /// Runs of ordinary tasks so far.
+    pub tasks: u64,
+    /// Runs of timers so far.
+    pub timers: u64,
+    /// Times the poller was asked so far.
+    pub polls: u64,
+    /// Wake-ups made so far.
+    pub wakeups: u64,
+}
+
+/// The runs of one task, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    /// How many runs began.
+    pub runs: u64,
+    /// When the first began.
+    #[serde(rename = "first_ms")]
+    pub first: Time,
+    /// When the last began.
+    #[serde(rename = "last_ms")]
+    pub last: Time,
+    /// The longest run.
+    #[serde(rename = "longest_ms")]
+    pub longest: Time,
+    /// How many runs of it stood inside one another at most on one thread.
+    pub deepest: u64,
 }
 
 /// What an event tells.
@@ -66,6 +108,14 @@ pub enum EventKind {
     Rejected,
     /// A mark of the body's own.
     Mark,
+    /// The value of a variable; the note says which and what.
+    Read,
+    /// What a loop counted.
+    Gauges,
+    /// A body saw that a cancel had asked it to stop, and ended.
+    Interrupted,
+    /// A loop's poller was woken with nothing posted.
+    Woken,
     /// A wait for a future ended; the note says how.
     Waited,
     /// A promise was completed.
@@ -88,6 +138,10 @@ impl EventKind {
             EventKind::Cancelled => "cancelled",
             EventKind::Rejected => "rejected",
             EventKind::Mark => "mark",
+            EventKind::Read => "read",
+            EventKind::Gauges => "gauges",
+            EventKind::Interrupted => "interrupted",
+            EventKind::Woken => "woken",
             EventKind::Waited => "waited",
             EventKind::Completed => "completed",
             EventKind::StopAsked => "stop-asked",
@@ -175,6 +229,19 @@ impl Trace {
     /// How many warnings there are about a task.
     pub fn warnings<'a>(&'a self, task: &'a str) -> impl Iterator<Item = &'a Event> {
         self.of(task).filter(|event| event.event == EventKind::Warned)
+    }
+
+    /// What the loops counted where a thread or task of this name looked, in order.
+    pub fn gauges<'a>(&'a self, by: &'a str) -> impl Iterator<Item = &'a Gauges> {
+        self.events
+            .iter()
+            .filter(move |event| event.task.as_deref().unwrap_or(&event.thread) == by)
+            .filter_map(|event| event.gauges.as_ref())
+    }
+
+    /// What was counted of a task; nothing when it never ran.
+    pub fn counted(&self, task: &str) -> Counted {
+        self.counted.get(task).copied().unwrap_or_default()
     }
 
     /// Where marks with this label stand.

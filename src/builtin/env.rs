@@ -6,14 +6,15 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use super::RunError;
+use super::futures::FutureEntry;
+use super::tally::Tally;
 use crate::clock::Clock;
-use crate::event_loop::{Handle, Observer, Scheduled, Tag, Warning};
-use crate::policy::{FixedDelay, Policy};
-use crate::promise::Promise;
+use crate::event_loop::{Handle, Observer, Tag, Warning};
+use crate::policy::{FixedDelay, Policy, TimerClock};
 use crate::recorder::{Note, Row, record};
-use crate::scenario::{Action, Condition, Mode, Scenario};
+use crate::scenario::{Action, Condition, Mode, Record, Scenario};
 use crate::time::Time;
-use crate::trace::{EventKind, FutureState};
+use crate::trace::{Counted, EventKind, FutureState, Gauges};
 
 /// Shared by all threads of a run.
 #[derive(Debug)]
@@ -22,20 +23,15 @@ pub(super) struct Env {
     pub(super) clock: Clock,
     pub(super) names: Names,
     pub(super) loops: Vec<Handle>,
-    /// How often each task has begun, by its place in the scenario.
+    /// How many runs of each task there are so far, by its place in the scenario.
     runs: Vec<AtomicU32>,
+    /// By the task's place; only those of counted tasks are used.
+    pub(super) tallies: Vec<Tally>,
     /// By the name's number; only those that are variables are used.
     variables: Vec<AtomicI64>,
     /// When the scenario began, on the clock.
     start: AtomicU64,
     futures: Mutex<BTreeMap<u16, FutureEntry>>,
-}
-
-/// A future of the run, and how it is cancelled where it is a timer's.
-#[derive(Clone, Debug)]
-pub(super) struct FutureEntry {
-    pub(super) promise: Promise,
-    pub(super) timer: Option<Scheduled>,
 }
 
 /// The names of a scenario as numbers, so that a recorded row holds no string. Tasks come first, in their order.
@@ -57,7 +53,10 @@ impl Names {
             .for_each(|name| names.add(name));
         visit(scenario, &mut |action| match action {
             Action::Mark { label } | Action::Warn { label } => names.add(label),
-            Action::Set { variable, .. } | Action::Stamp { variable } => names.add(variable),
+            Action::Return { value } => names.add(value),
+            Action::Set { variable, .. } | Action::Stamp { variable } | Action::Read { variable } => {
+                names.add(variable);
+            }
             Action::If {
                 condition: Condition::Equal { variable, .. } | Condition::Elapsed { variable, .. },
                 ..
@@ -93,7 +92,7 @@ fn visit<'a>(scenario: &'a Scenario, f: &mut impl FnMut(&'a Action)) {
         for action in actions {
             f(action);
             match action {
-                Action::OnRun { body, .. } => walk(body, f),
+                Action::OnRun { body, .. } | Action::Repeat { body, .. } => walk(body, f),
                 Action::Catch { body, handler } => {
                     walk(body, f);
                     walk(handler, f);
@@ -128,6 +127,17 @@ pub(super) fn supports(scenario: &Scenario, policy: &Policy) -> Result<(), RunEr
     Ok(())
 }
 
+/// Whether real time has everything that a scenario needs: nobody sets a machine's clock for a probe.
+pub(super) fn supports_real(scenario: &Scenario, policy: &Policy) -> Result<(), RunError> {
+    let by_calendar = |spec: &crate::scenario::LoopSpec| spec.policy(*policy).clock == TimerClock::Wall;
+    if scenario.loops.iter().any(by_calendar) {
+        return Err(RunError::Unsupported {
+            what: "timers on the wall clock in real time",
+        });
+    }
+    Ok(())
+}
+
 impl Env {
     pub(super) fn new(scenario: &Scenario, clock: Clock, names: Names, loops: Vec<Handle>) -> Arc<Env> {
         let futures = scenario.promises.iter().map(|promise| {
@@ -138,10 +148,7 @@ impl Env {
                 .unwrap_or(0);
             (
                 names.number(&promise.name),
-                FutureEntry {
-                    promise: loops[owner].promise(),
-                    timer: None,
-                },
+                FutureEntry::Value(loops[owner].promise()),
             )
         });
         Arc::new(Env {
@@ -149,6 +156,7 @@ impl Env {
             futures: Mutex::new(futures.collect()),
             loops,
             runs: scenario.tasks.iter().map(|_| AtomicU32::new(0)).collect(),
+            tallies: scenario.tasks.iter().map(|_| Tally::default()).collect(),
             variables: names.all.iter().map(|_| AtomicI64::new(0)).collect(),
             start: AtomicU64::new(0),
             scenario: scenario.clone(),
@@ -163,8 +171,12 @@ impl Env {
 
     /// How long it is until this instant of the scenario.
     pub(super) fn time_until(&self, at: Time) -> Duration {
-        let start = Duration::from_nanos(self.start.load(Ordering::Relaxed));
-        at.after(start).since(self.clock.now())
+        self.instant(at).since(self.clock.now())
+    }
+
+    /// An instant of the scenario on the clock.
+    pub(super) fn instant(&self, at: Time) -> Time {
+        at.after(Duration::from_nanos(self.start.load(Ordering::Relaxed)))
     }
 
     /// The loop of that name, or the given one.
@@ -173,8 +185,8 @@ impl Env {
             .unwrap_or(otherwise)
     }
 
-    /// Counts a run of a task that begins; the first is 1.
-    pub(super) fn begin_run(&self, task: u16) -> u32 {
+    /// The number of the next run of a task; the first is 1.
+    pub(super) fn next_run(&self, task: u16) -> u32 {
         self.runs[usize::from(task)].fetch_add(1, Ordering::Relaxed) + 1
     }
 
@@ -187,7 +199,11 @@ impl Env {
     }
 
     pub(super) fn future(&self, name: &str) -> Option<FutureEntry> {
-        self.lock_futures().get(&self.names.number(name)).cloned()
+        self.future_of(self.names.number(name))
+    }
+
+    pub(super) fn future_of(&self, number: u16) -> Option<FutureEntry> {
+        self.lock_futures().get(&number).cloned()
     }
 
     /// The state of every future, by name.
@@ -195,13 +211,34 @@ impl Env {
         let futures = self.lock_futures();
         futures
             .iter()
-            .map(|(&name, entry)| {
-                (
-                    self.names.all[usize::from(name)].to_string(),
-                    entry.promise.state(),
-                )
-            })
+            .map(|(&name, entry)| (self.names.all[usize::from(name)].to_string(), entry.state()))
             .collect()
+    }
+
+    /// How much of a task's runs is recorded.
+    pub(super) fn record_of(&self, task: u16) -> Record {
+        self.scenario.tasks[usize::from(task)].record
+    }
+
+    /// What was counted of the tasks that are counted, times from `start`.
+    pub(super) fn counted(&self, start: Time) -> BTreeMap<String, Counted> {
+        let tallies = self.scenario.tasks.iter().zip(&self.tallies);
+        tallies
+            .filter_map(|(task, tally)| Some((task.name.clone(), tally.counted(start)?)))
+            .collect()
+    }
+
+    /// What a loop counts now.
+    pub(super) fn gauges(&self, on: usize) -> Gauges {
+        let (handle, counters) = (&self.loops[on], self.loops[on].counters());
+        Gauges {
+            pending_tasks: handle.pending_tasks() as u64,
+            pending_timers: handle.pending_timers() as u64,
+            tasks: counters.tasks(),
+            timers: counters.timers(),
+            polls: counters.polls(),
+            wakeups: counters.wakeups(),
+        }
     }
 
     /// Lets go of everything that refers back to the loops.

@@ -1,12 +1,15 @@
 //! Carries actions out: the body of a task, or the steps of an outside thread.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use super::env::{Env, FutureEntry};
-use crate::event_loop::{Executor, Rejected, Repeat, Tag, Task};
-use crate::recorder::{Note, Row, record};
+use super::env::Env;
+use super::futures::{FutureEntry, Value};
+use crate::event_loop::Tag;
+use crate::recorder::{Note, Row, record, record_gauges};
 use crate::scenario::{Action, Condition, Record};
 use crate::time::Time;
 use crate::trace::EventKind;
@@ -21,55 +24,110 @@ pub(super) struct Place {
 }
 
 impl Place {
-    fn note(&self, kind: EventKind, note: Note) {
-        record(Row {
+    fn row(&self, kind: EventKind, note: Note) -> Row {
+        Row {
             kind,
             task: self.task,
             run: self.run,
             deadline: None,
             note,
-        });
+        }
+    }
+
+    fn note(&self, kind: EventKind, note: Note) {
+        record(self.row(kind, note));
     }
 }
 
+/// Whether a body goes on after an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// With the next action.
+    Next,
+    /// It ends here, with this value.
+    Leave(Value),
+}
+
+thread_local! {
+    /// How many runs stand inside one another on this thread.
+    static DEPTH: Cell<u64> = const { Cell::new(0) };
+}
+
 impl Env {
-    /// One run of a task.
-    fn run_body(self: &Arc<Self>, task: u16, on: usize, deadline: Option<Time>) {
+    /// One run of a task; the value that it returns.
+    pub(super) fn run_body(
+        self: &Arc<Self>,
+        task: u16,
+        run: u32,
+        on: usize,
+        deadline: Option<Time>,
+    ) -> Value {
         let spec = &self.scenario.tasks[usize::from(task)];
-        let run = self.begin_run(task);
         let place = Place {
             task: Some(task),
             run,
             on,
         };
-        record(Row {
-            kind: EventKind::Start,
-            task: Some(task),
-            run,
-            deadline,
-            note: Note::None,
-        });
-        match catch_unwind(AssertUnwindSafe(|| self.carry_out(&spec.body, &place))) {
-            Ok(()) if spec.record == Record::Starts => {}
-            Ok(()) => place.note(EventKind::End, Note::None),
-            Err(payload) => {
-                if !payload.is::<WorldEnded>() {
-                    place.note(EventKind::Threw, Note::None);
-                }
-                resume_unwind(payload);
+        let depth = DEPTH.get() + 1;
+        DEPTH.set(depth);
+        let began = self.run_begins(&place, spec.record, deadline, depth);
+        let result = catch_unwind(AssertUnwindSafe(|| self.carry_out(&spec.body, &place)));
+        DEPTH.set(depth - 1);
+        match (&result, spec.record) {
+            (Ok(_), Record::Starts) => {}
+            (Ok(_), Record::Each) => place.note(EventKind::End, Note::None),
+            (_, Record::Count) => self.tallies[usize::from(task)].ends(began, self.clock.now()),
+            (Err(payload), _) if payload.is::<WorldEnded>() => {}
+            (Err(_), _) => place.note(EventKind::Threw, Note::None),
+        }
+        match result {
+            Ok(Flow::Leave(value)) => value,
+            Ok(Flow::Next) => None,
+            Err(payload) => resume_unwind(payload),
+        }
+    }
+
+    fn run_begins(&self, place: &Place, kept: Record, deadline: Option<Time>, depth: u64) -> Time {
+        let began = self.clock.now();
+        match (kept, place.task) {
+            (Record::Count, Some(task)) => self.tallies[usize::from(task)].begins(began, depth),
+            _ => record(Row {
+                kind: EventKind::Start,
+                task: place.task,
+                run: place.run,
+                deadline,
+                note: Note::None,
+            }),
+        }
+        began
+    }
+
+    /// A list of actions, up to one that ends the body.
+    pub(super) fn carry_out(self: &Arc<Self>, actions: &[Action], place: &Place) -> Flow {
+        for action in actions {
+            if let Flow::Leave(value) = self.act(action, place) {
+                return Flow::Leave(value);
             }
         }
+        Flow::Next
     }
 
-    /// A list of actions.
-    pub(super) fn carry_out(self: &Arc<Self>, actions: &[Action], place: &Place) {
-        for action in actions {
-            self.act(action, place);
-        }
-    }
-
-    fn act(self: &Arc<Self>, action: &Action, place: &Place) {
+    fn act(self: &Arc<Self>, action: &Action, place: &Place) -> Flow {
         match action {
+            Action::Return { value } => return Flow::Leave(Some(self.names.number(value))),
+            Action::Look => return self.look(place),
+            Action::Catch { body, handler } => return self.catch(body, handler, place),
+            Action::OnRun { run, body } if *run == place.run => return self.carry_out(body, place),
+            Action::OnRun { .. } => {}
+            Action::Repeat { times, body } => return self.repeat(*times, body, place),
+            Action::If {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let holds = self.decide(condition, place);
+                return self.carry_out(if holds { then } else { otherwise }, place);
+            }
             Action::Until { at } => self.clock.spend(self.time_until(*at)),
             Action::Block { time } => self.clock.spend(*time),
             Action::Spin { time } => self.clock.burn(*time),
@@ -77,122 +135,91 @@ impl Env {
             Action::Warn { label } => place.note(EventKind::Warned, self.name(label)),
             // Not panic!: nothing went wrong in this program, so no hook may print a message.
             Action::Throw => resume_unwind(Box::new("raised by the scenario")),
-            Action::Catch { body, handler } => self.catch(body, handler, place),
-            Action::OnRun { run, body } if *run == place.run => self.carry_out(body, place),
-            Action::OnRun { .. } => {}
-            Action::If {
-                condition,
-                then,
-                otherwise,
-            } => {
-                self.carry_out(if self.decide(condition) { then } else { otherwise }, place);
-            }
             Action::Set { variable, value } => self.variable(variable).store(*value, Ordering::Relaxed),
             Action::Stamp { variable } => {
                 let now = i64::try_from(self.clock.now().as_nanos()).unwrap_or(i64::MAX);
                 self.variable(variable).store(now, Ordering::Relaxed);
             }
+            Action::Read { variable } => {
+                let value = self.variable(variable).load(Ordering::Relaxed);
+                place.note(
+                    EventKind::Read,
+                    Note::Variable(self.names.number(variable), value),
+                );
+            }
             Action::Listen { future, task } => self.listen(future, task, place),
-            Action::Complete { promise } => {
-                if let Some(entry) = self.future(promise) {
-                    place.note(EventKind::Completed, self.name(promise));
-                    entry.promise.succeed(());
-                }
-            }
-            Action::Cancel { task } => self.cancel(task, place),
-            Action::Wait { future, limit } => {
-                let done = self.future(future).map(|entry| entry.promise.wait(*limit));
-                let words = match done {
-                    Some(true) => "done",
-                    Some(false) => "stopped at the limit",
-                    None => "no such future yet",
-                };
-                place.note(EventKind::Waited, Note::Outcome(self.names.number(future), words));
-            }
+            Action::Complete { promise } => self.complete(promise, place),
+            Action::Cancel { task, interrupt } => self.cancel(task, *interrupt, place),
+            Action::Wait { future, limit } => self.wait(future, *limit, place),
             Action::Shutdown { on } => {
                 place.note(EventKind::StopAsked, Note::None);
                 self.loops[self.loop_named(on.as_deref(), place.on)].stop();
             }
+            Action::Gauges { on } => {
+                let gauges = self.gauges(self.loop_named(on.as_deref(), place.on));
+                record_gauges(place.row(EventKind::Gauges, Note::None), gauges);
+            }
+            Action::Wake { on } => {
+                place.note(EventKind::Woken, Note::None);
+                self.loops[self.loop_named(on.as_deref(), place.on)].wake();
+            }
             Action::Execute { task, on }
             | Action::Submit { task, on }
             | Action::Schedule { task, on, .. }
+            | Action::ScheduleAt { task, on, .. }
+            | Action::Spread { task, on, .. }
             | Action::Periodic { task, on, .. } => {
                 let on = self.loop_named(on.as_deref(), place.on);
-                let task = self.names.number(task);
-                record(Row {
-                    kind: EventKind::Submitted,
-                    task: Some(task),
-                    run: 0,
-                    deadline: None,
-                    note: Note::None,
-                });
-                if self.hand_over(action, task, on).is_err() {
-                    record(Row {
-                        kind: EventKind::Rejected,
-                        task: Some(task),
-                        run: 0,
-                        deadline: None,
-                        note: Note::None,
-                    });
-                }
+                self.hand_over(action, self.names.number(task), on);
             }
+        }
+        Flow::Next
+    }
+
+    fn repeat(self: &Arc<Self>, times: u32, body: &[Action], place: &Place) -> Flow {
+        for _ in 0..times {
+            if let Flow::Leave(value) = self.carry_out(body, place) {
+                return Flow::Leave(value);
+            }
+        }
+        Flow::Next
+    }
+
+    /// Ends the body when a cancel asked this run to stop.
+    fn look(&self, place: &Place) -> Flow {
+        let entry = place.task.and_then(|task| self.future_of(task));
+        if entry.is_some_and(|entry| entry.is_interrupted()) {
+            place.note(EventKind::Interrupted, Note::None);
+            return Flow::Leave(None);
+        }
+        Flow::Next
+    }
+
+    fn catch(self: &Arc<Self>, body: &[Action], handler: &[Action], place: &Place) -> Flow {
+        match catch_unwind(AssertUnwindSafe(|| self.carry_out(body, place))) {
+            Ok(flow) => flow,
+            Err(payload) if payload.is::<WorldEnded>() => resume_unwind(payload),
+            Err(_) => self.carry_out(handler, place),
         }
     }
 
-    /// Gives a task to a loop in one of the four ways.
-    fn hand_over(self: &Arc<Self>, action: &Action, task: u16, on: usize) -> Result<(), Rejected> {
-        let (tag, handle, env) = (Tag(u32::from(task)), &self.loops[on], self.clone());
-        let (after, repeat) = match action {
-            Action::Submit { .. } => {
-                let promise = handle.submit(tag, move || env.run_body(task, on, None))?;
-                self.add_future(task, FutureEntry { promise, timer: None });
-                return Ok(());
-            }
-            Action::Schedule { after, .. } => (*after, None),
-            Action::Periodic {
-                mode,
-                first,
-                period,
-                missed,
-                ..
-            } => {
-                let missed = missed.unwrap_or(handle.policy().missed);
-                (
-                    *first,
-                    Some(Repeat {
-                        mode: *mode,
-                        period: *period,
-                        missed,
-                    }),
-                )
-            }
-            _ => {
-                return handle.execute(Task {
-                    tag,
-                    work: Box::new(move || env.run_body(task, on, None)),
-                });
-            }
+    fn complete(&self, promise: &str, place: &Place) {
+        if let Some(FutureEntry::Value(entry)) = self.future(promise) {
+            place.note(EventKind::Completed, self.name(promise));
+            entry.succeed(None);
+        }
+    }
+
+    fn wait(&self, future: &str, limit: Duration, place: &Place) {
+        let number = self.names.number(future);
+        let note = match self.future(future) {
+            None => Note::Outcome(number, "no such future yet"),
+            Some(entry) if !entry.wait(limit) => Note::Outcome(number, "stopped at the limit"),
+            Some(entry) => entry
+                .value()
+                .map_or(Note::Outcome(number, "done"), |value| Note::Value(number, value)),
         };
-        let timer = handle.schedule(tag, after, repeat, move |firing| {
-            env.run_body(task, on, Some(firing.deadline))
-        })?;
-        self.add_future(
-            task,
-            FutureEntry {
-                promise: timer.future().clone(),
-                timer: Some(timer),
-            },
-        );
-        Ok(())
-    }
-
-    fn catch(self: &Arc<Self>, body: &[Action], handler: &[Action], place: &Place) {
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.carry_out(body, place))) {
-            if payload.is::<WorldEnded>() {
-                resume_unwind(payload);
-            }
-            self.carry_out(handler, place);
-        }
+        place.note(EventKind::Waited, note);
     }
 
     fn listen(self: &Arc<Self>, future: &str, task: &str, place: &Place) {
@@ -204,17 +231,13 @@ impl Env {
             return;
         };
         let (env, task, on) = (self.clone(), self.names.number(task), place.on);
-        entry
-            .promise
-            .listen(Tag(u32::from(task)), move || env.run_body(task, on, None));
+        entry.listen(Tag(u32::from(task)), move || {
+            env.run_body(task, env.next_run(task), on, None);
+        });
     }
 
-    fn cancel(&self, task: &str, place: &Place) {
-        let took = self.future(task).map(|entry| match &entry.timer {
-            Some(timer) => timer.cancel(),
-            None => entry.promise.cancel(),
-        });
-        let words = match took {
+    fn cancel(&self, task: &str, interrupt: bool, place: &Place) {
+        let words = match self.future(task).map(|entry| entry.cancel(interrupt)) {
             Some(true) => "cancelled",
             Some(false) => "not cancelled: done or running",
             None => "no such future yet",
@@ -225,9 +248,10 @@ impl Env {
         );
     }
 
-    fn decide(&self, condition: &Condition) -> bool {
+    fn decide(&self, condition: &Condition, place: &Place) -> bool {
         match condition {
             Condition::Equal { variable, value } => self.variable(variable).load(Ordering::Relaxed) == *value,
+            Condition::RunBelow { run } => place.run < *run,
             Condition::Elapsed { variable, at_least } => {
                 let stamp = self.variable(variable).load(Ordering::Relaxed);
                 let stamp = Time::from_nanos(u64::try_from(stamp).unwrap_or(0));

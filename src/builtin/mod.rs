@@ -1,8 +1,11 @@
 //! The built-in loop as a subject: carries a scenario out, in real or in virtual time, and gives the trace.
 
 mod env;
+mod futures;
+mod hand_over;
 mod interpret;
 mod stage;
+mod tally;
 
 use std::time::Duration;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender};
 
-use super::env::{Env, Names, RecordWarnings};
+use super::env::{Env, Names, RecordWarnings, supports_real};
 use super::interpret::Place;
 use super::{Outcome, RunError, check};
 use crate::clock::Clock;
@@ -71,6 +71,7 @@ pub fn run_virtual(scenario: &Scenario, policy: Policy) -> Result<Outcome, RunEr
 /// A scenario or policy that doesn't fit, a system out of threads or descriptors, or the limit.
 pub fn run_real(scenario: &Scenario, policy: Policy, limit: Duration) -> Result<Outcome, RunError> {
     check(scenario, &policy)?;
+    supports_real(scenario, &policy)?;
     let clock = Clock::wall();
     let Clock::Wall(origin) = clock else {
         unreachable!("Clock::wall gives a wall clock")
@@ -94,7 +95,7 @@ pub fn run_real(scenario: &Scenario, policy: Policy, limit: Duration) -> Result<
     let start = clock.now();
     stage.env.set_start(start);
     stage.raise_scripts(scenario.threads.iter().map(|_| Entrance::Thread).collect())?;
-    clock.spend(start.after(scenario.window).since(clock.now()));
+    stage.play_until(start.after(scenario.window));
     stage.env.loops.iter().for_each(Handle::end);
     let ended = stage.join_until(start.after(limit), limit);
     let noise = control.finish(start);
@@ -136,6 +137,8 @@ struct Stage {
     threads: Vec<(String, JoinHandle<()>)>,
     /// A thread's name when it has ended.
     ended: (Sender<String>, Receiver<String>),
+    /// The threads that are known to have ended.
+    gone: Vec<String>,
 }
 
 impl Stage {
@@ -177,6 +180,7 @@ impl Stage {
             loop_threads: Vec::new(),
             threads: Vec::new(),
             ended,
+            gone: Vec::new(),
         }
     }
 
@@ -268,20 +272,30 @@ impl Stage {
         }
     }
 
-    /// Joins the threads that end in time; those that don't are left behind, and the first of them is named.
-    fn join_until(&mut self, until: Time, limit: Duration) -> Result<(), RunError> {
-        let mut missing: Vec<String> = self.threads.iter().map(|(name, _)| name.clone()).collect();
-        while !missing.is_empty() {
+    /// Until this instant, or until every thread has ended.
+    fn play_until(&mut self, until: Time) {
+        while self.running() > 0 {
             let left = until.since(self.env.clock.now());
             match self.ended.1.recv_timeout(left) {
-                Ok(name) => missing.retain(|other| *other != name),
-                Err(_) => {
-                    return Err(RunError::Timeout {
-                        thread: missing.swap_remove(0),
-                        limit,
-                    });
-                }
+                Ok(name) => self.gone.push(name),
+                Err(_) => return,
             }
+        }
+    }
+
+    fn running(&self) -> usize {
+        self.threads.len() - self.gone.len()
+    }
+
+    /// Joins the threads that end in time; those that don't are left behind, and the first of them is named.
+    fn join_until(&mut self, until: Time, limit: Duration) -> Result<(), RunError> {
+        self.play_until(until);
+        let missing = self.threads.iter().find(|(name, _)| !self.gone.contains(name));
+        if let Some((thread, _)) = missing {
+            return Err(RunError::Timeout {
+                thread: thread.clone(),
+                limit,
+            });
         }
         self.join_all();
         Ok(())
@@ -311,6 +325,7 @@ impl Stage {
             events,
             loops: counters.collect(),
             futures: self.env.future_states(),
+            counted: self.env.counted(start),
             dropped,
         };
         self.env.clear();

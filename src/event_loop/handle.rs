@@ -181,7 +181,7 @@ impl Handle {
         at: Time,
         work: impl FnMut(&Firing) + Send + 'static,
     ) -> Result<Scheduled, Rejected> {
-        self.arm_new(tag, at, None, work)
+        self.arm_new(tag, self.shared.timer_instant(at), None, work)
     }
 
     /// Arms a timer `after` from now, once or repeating.

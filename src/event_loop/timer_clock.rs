@@ -18,8 +18,12 @@ impl Shared {
 
     /// The present instant on the clock of the timers.
     pub(super) fn timer_now(&self) -> Time {
-        let now = self.clock.now();
-        self.calendar().map_or(now, |calendar| calendar.shows(now))
+        self.timer_instant(self.clock.now())
+    }
+
+    /// An instant of the monotonic clock as the clock of the timers has it.
+    pub(super) fn timer_instant(&self, at: Time) -> Time {
+        self.calendar().map_or(at, |calendar| calendar.shows(at))
     }
 
     /// When the monotonic clock will have come to a deadline of the timers' clock.

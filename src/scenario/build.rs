@@ -114,6 +114,28 @@ pub fn task(name: &str) -> TaskDef {
 }
 
 impl TaskDef {
+    /// Counts its runs and records none of them.
+    pub fn counted(mut self) -> TaskDef {
+        self.spec.record = Record::Count;
+        self
+    }
+
+    /// Ends the body with a value for its future.
+    pub fn returns(self, value: &str) -> TaskDef {
+        self.step(Action::Return { value: value.into() })
+    }
+
+    /// Ends the body here if a cancel asked it to stop.
+    pub fn look(self) -> TaskDef {
+        self.step(Action::Look)
+    }
+
+    /// Does the same a number of times.
+    pub fn repeat(self, times: u64, body: impl FnOnce(TaskDef) -> TaskDef) -> TaskDef {
+        let times = u32::try_from(times).unwrap_or(u32::MAX);
+        self.inner(body, |body| Action::Repeat { times, body })
+    }
+
     /// Records only the starts of its runs.
     pub fn starts_only(mut self) -> TaskDef {
         self.spec.record = Record::Starts;
@@ -180,6 +202,20 @@ impl ThreadScript<'_> {
     pub fn until(self, at: Duration) -> Self {
         self.step(Action::Until {
             at: Time::ZERO.after(at),
+        })
+    }
+}
+
+impl ThreadScript<'_> {
+    /// Gives the same task to a loop a number of times.
+    pub fn execute_times(self, times: u64, on: &str, task: TaskDef) -> Self {
+        let (this, task) = self.bring(task);
+        this.step(Action::Repeat {
+            times: u32::try_from(times).unwrap_or(u32::MAX),
+            body: vec![Action::Execute {
+                task,
+                on: Some(on.into()),
+            }],
         })
     }
 }

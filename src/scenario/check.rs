@@ -191,6 +191,16 @@ impl Names<'_> {
                 task: name,
                 on: target,
                 ..
+            }
+            | Action::ScheduleAt {
+                task: name,
+                on: target,
+                ..
+            }
+            | Action::Spread {
+                task: name,
+                on: target,
+                ..
             } => task(name).and_then(|()| on(target)),
             Action::Periodic {
                 task: name,
@@ -206,8 +216,10 @@ impl Names<'_> {
                 }
                 task(name).and_then(|()| on(target))
             }
-            Action::Shutdown { on: target } => on(target),
-            Action::Cancel { task: name } => future(name, "task"),
+            Action::Shutdown { on: target } | Action::Gauges { on: target } | Action::Wake { on: target } => {
+                on(target)
+            }
+            Action::Cancel { task: name, .. } => future(name, "task"),
             Action::Wait { future: name, .. } => future(name, "future"),
             Action::Listen {
                 future: name,
@@ -222,7 +234,9 @@ impl Names<'_> {
                 }
                 future(promise, "promise")
             }
-            Action::OnRun { body, .. } => self.steps(body, &format!("{place}.body"), depth + 1),
+            Action::OnRun { body, .. } | Action::Repeat { body, .. } => {
+                self.steps(body, &format!("{place}.body"), depth + 1)
+            }
             Action::Catch { body, handler } => {
                 self.steps(body, &format!("{place}.body"), depth + 1)?;
                 self.steps(handler, &format!("{place}.handler"), depth + 1)
@@ -237,6 +251,9 @@ impl Names<'_> {
             | Action::Mark { .. }
             | Action::Warn { .. }
             | Action::Throw
+            | Action::Return { .. }
+            | Action::Look
+            | Action::Read { .. }
             | Action::Set { .. }
             | Action::Stamp { .. } => Ok(()),
         }
