@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::policy::{
-    Due, ErrorLog, FixedDelay, Listeners, PeriodicError, Policy, Rearm, Submission, TaskError,
+    Cancelled, DelayFrom, Due, ErrorLog, FixedDelay, Listeners, Overflow, PeriodicError, Policy, Rearm,
+    RunningCancel, Submission, TaskError, Ties, TimerPass, WakeUp,
 };
 use crate::scenario::MissedTicks;
 
@@ -163,6 +164,118 @@ pub const FAULTS: &[Fault] = &[
         about: "an error in a task ends the loop",
         apply: |p| Policy {
             task_error: TaskError::EndsLoop,
+            ..p
+        },
+    },
+    Fault {
+        name: "inline-execute",
+        about: "a task given on the loop's own thread runs at once",
+        apply: |p| Policy {
+            submission: Submission::InlineOnLoop,
+            ..p
+        },
+    },
+    Fault {
+        name: "unordered-ties",
+        about: "timers with equal deadlines run in the wrong order",
+        apply: |p| Policy {
+            ties: Ties::LastFirst,
+            ..p
+        },
+    },
+    Fault {
+        name: "look-again",
+        about: "the heap is looked at again after each timer of a pass",
+        apply: |p| Policy {
+            timer_pass: TimerPass::LookAgain,
+            ..p
+        },
+    },
+    Fault {
+        name: "collected-timers",
+        about: "only the timers that were due when a pass began run in it",
+        apply: |p| Policy {
+            timer_pass: TimerPass::Collected,
+            ..p
+        },
+    },
+    Fault {
+        name: "stale-now",
+        about: "delays count from the begin of the turn",
+        apply: |p| Policy {
+            delays: DelayFrom::TurnBegan,
+            ..p
+        },
+    },
+    Fault {
+        name: "wrapping-deadlines",
+        about: "a deadline beyond the end of the clock lies in the past",
+        apply: |p| Policy {
+            overflow: Overflow::Wraps,
+            ..p
+        },
+    },
+    Fault {
+        name: "saturating-deadlines",
+        about: "a deadline beyond the end of the clock is never",
+        apply: |p| Policy {
+            overflow: Overflow::Saturates,
+            ..p
+        },
+    },
+    Fault {
+        name: "mark-cancelled",
+        about: "a cancelled timer stays in the heap until its deadline",
+        apply: |p| Policy {
+            cancelled: Cancelled::Marked,
+            ..p
+        },
+    },
+    Fault {
+        name: "remove-cancelled",
+        about: "a cancelled timer leaves the heap at once",
+        apply: |p| Policy {
+            cancelled: Cancelled::Removed,
+            ..p
+        },
+    },
+    Fault {
+        name: "run-cancelled",
+        about: "a cancelled task or timer runs all the same",
+        apply: |p| Policy {
+            cancelled: Cancelled::RunsAnyway,
+            ..p
+        },
+    },
+    Fault {
+        name: "interrupting-cancel",
+        about: "a cancel reaches a task that runs",
+        apply: |p| Policy {
+            running_cancel: RunningCancel::Interrupts,
+            ..p
+        },
+    },
+    Fault {
+        name: "no-wakeup",
+        about: "nothing wakes the loop but its own timers",
+        apply: |p| Policy {
+            wake: WakeUp::Never,
+            ..p
+        },
+    },
+    Fault {
+        name: "wake-every",
+        about: "every post wakes the loop",
+        apply: |p| Policy {
+            wake: WakeUp::Every,
+            ..p
+        },
+    },
+    Fault {
+        name: "flag-cleared-late",
+        about: "the wake-up flag is cleared behind the tasks instead of before them",
+        apply: |p| Policy {
+            wake: WakeUp::ClearedLate,
             ..p
         },
     },

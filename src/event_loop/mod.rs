@@ -6,6 +6,7 @@
 mod counters;
 mod handle;
 mod repeat;
+mod scheduled;
 mod timer_clock;
 mod timer_heap;
 mod turn;
@@ -17,8 +18,9 @@ use std::time::Duration;
 use thiserror::Error;
 
 pub use counters::Counters;
-pub use handle::{Handle, Scheduled};
+pub use handle::Handle;
 pub use repeat::{LastRun, Repeat};
+pub use scheduled::Scheduled;
 pub use timer_heap::{TimerHeap, TimerKey};
 pub use turn::EventLoop;
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::handle::{Handle, Post, Shared, Timer};
+use super::handle::{Handle, Post, Shared};
+use super::scheduled::Timer;
 use super::{Firing, LastRun, Observer, Warning};
 use crate::clock::Clock;
 use crate::policy::{
