@@ -3,7 +3,9 @@
 mod fixed_rate_catchup;
 mod heartbeat_delay;
 mod periodic_panic;
+mod task_scheduling;
 mod timer_delay;
+mod timer_order;
 mod timer_precision;
 
 use loopprobe::probe::Probe;
@@ -13,7 +15,9 @@ const PROBES: &[&Probe] = &[
     &timer_delay::PROBE,
     &heartbeat_delay::PROBE,
     &timer_precision::PROBE,
+    &timer_order::PROBE,
     &fixed_rate_catchup::PROBE,
+    &task_scheduling::PROBE,
     &periodic_panic::PROBE,
 ];
 

@@ -1,6 +1,6 @@
 //! What holds for all probes, and the values of the catalogue, worked out by hand, that their virtual runs must give.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use loopprobe::fault::{FAULTS, Fault, find};
@@ -10,9 +10,12 @@ use loopprobe::probe::{Case, Kind, Probe};
 use loopprobe::result::ProbeResult;
 use loopprobe::run::{Request, run_case};
 use loopprobe::verdict::Verdict;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::PROBES;
+use catalogue::catalogue;
+
+mod catalogue;
 
 fn virtually(
     probe: &'static Probe,
@@ -110,48 +113,6 @@ fn every_fault_breaks_something() {
         }
     }
     assert!(idle.is_empty(), "{idle:?} break no claim");
-}
-
-/// What each claim reads, by policy, with default parameters: from the catalogue, not from a run.
-fn catalogue() -> BTreeMap<(&'static str, &'static str), Vec<Value>> {
-    let order = json!(["execute", "B", "C begins", "C ends", "D", "close listener"]);
-    let order_linkd = json!(["execute", "B", "C begins", "C ends", "D"]);
-    BTreeMap::from([
-        (("netty", "TD-1"), vec![json!(true)]),
-        (("netty", "TD-2"), vec![json!(0.0)]),
-        (("netty", "TD-3"), vec![json!(0.0), json!(0.0)]),
-        (("netty", "TD-4"), vec![json!(250.0)]),
-        (("netty", "TD-5"), vec![json!(true)]),
-        (("netty", "TD-6"), vec![order]),
-        (("linkd", "TD-6"), vec![order_linkd]),
-        (("linkd", "TD-4"), vec![json!(250.0)]),
-        (("netty", "HD-1"), vec![json!(400.0)]),
-        (("linkd", "HD-1"), vec![json!(400.0)]),
-        (("linkd", "HD-2"), vec![json!(1), json!(500.0)]),
-        (("linkd-listed", "HD-2"), vec![json!(0), json!(500.0)]),
-        (("netty", "TP-1"), vec![json!(0.0)]),
-        (("netty", "TP-2"), vec![json!(0.0)]),
-        (("netty", "FR-1"), vec![json!(9), json!(0.0)]),
-        (("netty", "FR-2"), vec![json!(31)]),
-        (("linkd", "FR-3"), vec![json!(21), json!(50.0)]),
-        (("netty", "FR-4"), vec![json!(21), json!(50.0)]),
-        (("netty", "FR-5"), vec![json!(80.0), json!(0.0)]),
-        (("netty", "FR-6"), vec![json!(130.0)]),
-        (("netty", "FR-7"), vec![json!(9), json!(1), json!(1)]),
-        (("netty", "FR-8"), vec![json!("burst")]),
-        (("linkd", "FR-8"), vec![json!("restart")]),
-        (("netty", "FR-9"), vec![json!(10.0), json!(1010.0), json!(1010.0)]),
-        (("linkd", "FR-9"), vec![json!(10.0), json!(1010.0), json!(1010.0)]),
-        (("netty", "PP-1"), vec![json!("loop-1")]),
-        (("netty", "PP-2"), vec![json!(1)]),
-        (("linkd", "PP-2"), vec![json!(1)]),
-        (("netty", "PP-3"), vec![json!(1)]),
-        (("netty", "PP-4"), vec![json!(0), json!("failed")]),
-        (("linkd", "PP-5"), vec![json!(6), json!(1)]),
-        (("netty", "PP-6"), vec![json!(6), json!([1])]),
-        (("netty", "PP-7"), vec![json!(1)]),
-        (("netty", "PP-8"), vec![json!(1)]),
-    ])
 }
 
 #[test]

@@ -1,0 +1,74 @@
+//! The values of the catalogue, worked out by hand: nothing here comes from a run.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+/// What each claim reads, by policy, with default parameters: from the catalogue, not from a run.
+pub(super) fn catalogue() -> BTreeMap<(&'static str, &'static str), Vec<Value>> {
+    let order = json!(["execute", "B", "C begins", "C ends", "D", "close listener"]);
+    let order_linkd = json!(["execute", "B", "C begins", "C ends", "D"]);
+    BTreeMap::from([
+        (("netty", "TD-1"), vec![json!(true)]),
+        (("netty", "TD-2"), vec![json!(0.0)]),
+        (("netty", "TD-3"), vec![json!(0.0), json!(0.0)]),
+        (("netty", "TD-4"), vec![json!(250.0)]),
+        (("netty", "TD-5"), vec![json!(true)]),
+        (("netty", "TD-6"), vec![order]),
+        (("linkd", "TD-6"), vec![order_linkd]),
+        (("linkd", "TD-4"), vec![json!(250.0)]),
+        (("netty", "HD-1"), vec![json!(400.0)]),
+        (("linkd", "HD-1"), vec![json!(400.0)]),
+        (("linkd", "HD-2"), vec![json!(1), json!(500.0)]),
+        (("linkd-listed", "HD-2"), vec![json!(0), json!(500.0)]),
+        (("netty", "TP-1"), vec![json!(0.0)]),
+        (("netty", "TP-2"), vec![json!(0.0)]),
+        (
+            ("netty", "TO-1"),
+            vec![json!(["task 1", "task 2", "task 3", "first", "second", "last"])],
+        ),
+        (
+            ("netty", "TO-2"),
+            vec![json!(["first", "second", "third", "fourth"])],
+        ),
+        (
+            ("netty", "TO-3"),
+            vec![
+                json!(["armed", "arming ends", "below zero", "zero"]),
+                json!(0.0),
+                json!(0.0),
+            ],
+        ),
+        (("netty", "TO-5"), vec![json!(1), json!(1), json!(11)]),
+        (("linkd", "TO-5"), vec![json!(1), json!(1), json!(11)]),
+        (("linkd-listed", "TO-6"), vec![json!(0), json!(11)]),
+        (("netty", "TO-7"), vec![json!(0), json!(2.0)]),
+        (("linkd", "TO-7"), vec![json!(0), json!(2.0)]),
+        (("linkd-listed", "TO-7"), vec![json!(1), json!(2.0)]),
+        (("netty", "TO-8"), vec![json!(300.0), json!(500.0), json!(800.0)]),
+        (("netty", "TS-1"), vec![json!("submit: done with submit-result")]),
+        (("netty", "TS-2"), vec![json!(0.0), json!(0.0)]),
+        (("netty", "TS-3"), vec![json!(3), json!(true)]),
+        (("linkd", "TS-3"), vec![json!(3), json!(true)]),
+        (("netty", "FR-1"), vec![json!(9), json!(0.0)]),
+        (("netty", "FR-2"), vec![json!(31)]),
+        (("linkd", "FR-3"), vec![json!(21), json!(50.0)]),
+        (("netty", "FR-4"), vec![json!(21), json!(50.0)]),
+        (("netty", "FR-5"), vec![json!(80.0), json!(0.0)]),
+        (("netty", "FR-6"), vec![json!(130.0)]),
+        (("netty", "FR-7"), vec![json!(9), json!(1), json!(1)]),
+        (("netty", "FR-8"), vec![json!("burst")]),
+        (("linkd", "FR-8"), vec![json!("restart")]),
+        (("netty", "FR-9"), vec![json!(10.0), json!(1010.0), json!(1010.0)]),
+        (("linkd", "FR-9"), vec![json!(10.0), json!(1010.0), json!(1010.0)]),
+        (("netty", "PP-1"), vec![json!("loop-1")]),
+        (("netty", "PP-2"), vec![json!(1)]),
+        (("linkd", "PP-2"), vec![json!(1)]),
+        (("netty", "PP-3"), vec![json!(1)]),
+        (("netty", "PP-4"), vec![json!(0), json!("failed")]),
+        (("linkd", "PP-5"), vec![json!(6), json!(1)]),
+        (("netty", "PP-6"), vec![json!(6), json!([1])]),
+        (("netty", "PP-7"), vec![json!(1)]),
+        (("netty", "PP-8"), vec![json!(1)]),
+    ])
+}
