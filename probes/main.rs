@@ -1,5 +1,6 @@
 //! The list of probes, handed to the library's command line. One file per probe beside this one.
 
+mod execute_order;
 mod fixed_rate_catchup;
 mod heartbeat_delay;
 mod periodic_panic;
@@ -19,6 +20,7 @@ const PROBES: &[&Probe] = &[
     &fixed_rate_catchup::PROBE,
     &task_scheduling::PROBE,
     &periodic_panic::PROBE,
+    &execute_order::PROBE,
 ];
 
 fn main() -> std::process::ExitCode {

@@ -50,6 +50,28 @@ pub(super) fn catalogue() -> BTreeMap<(&'static str, &'static str), Vec<Value>> 
         (("netty", "TS-2"), vec![json!(0.0), json!(0.0)]),
         (("netty", "TS-3"), vec![json!(3), json!(true)]),
         (("linkd", "TS-3"), vec![json!(3), json!(true)]),
+        (
+            ("netty", "EO-1"),
+            vec![json!(["outer goes on", "outer ends", "change"])],
+        ),
+        (
+            ("linkd", "EO-1"),
+            vec![json!(["outer goes on", "outer ends", "change"])],
+        ),
+        (("netty", "EO-2"), vec![json!(1000), json!(0)]),
+        (("netty", "EO-3"), vec![json!(3000), json!(0)]),
+        (("netty", "EO-4"), vec![json!(1_000_000), json!(1)]),
+        (("linkd", "EO-4"), vec![json!(1_000_000), json!(1)]),
+        (
+            ("netty", "EO-5"),
+            vec![
+                json!(["first", "nested", "second"]),
+                json!(["first", "second", "nested"]),
+                json!(1000),
+                json!(1),
+            ],
+        ),
+        (("netty", "EO-6"), vec![json!("state is 0"), json!("state is 1")]),
         (("netty", "FR-1"), vec![json!(9), json!(0.0)]),
         (("netty", "FR-2"), vec![json!(31)]),
         (("linkd", "FR-3"), vec![json!(21), json!(50.0)]),

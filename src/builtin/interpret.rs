@@ -252,6 +252,7 @@ impl Env {
         match condition {
             Condition::Equal { variable, value } => self.variable(variable).load(Ordering::Relaxed) == *value,
             Condition::RunBelow { run } => place.run < *run,
+            Condition::NestedBelow { depth } => DEPTH.get() < *depth,
             Condition::Elapsed { variable, at_least } => {
                 let stamp = self.variable(variable).load(Ordering::Relaxed);
                 let stamp = Time::from_nanos(u64::try_from(stamp).unwrap_or(0));

@@ -26,6 +26,9 @@ use crate::world::{ActorId, World};
 /// How long the loops have to fall asleep in their pollers before a real run's start.
 const SETTLE: Duration = Duration::from_millis(2);
 
+/// Room for a thousand tasks that run inside one another, which some scenarios show; only what is used is ever touched.
+const STACK: usize = 32 << 20;
+
 /// Carries a scenario out in virtual time.
 ///
 /// # Errors
@@ -256,7 +259,10 @@ impl Stage {
             let _ = catch_unwind(AssertUnwindSafe(part));
             let _ = ended.send(thread);
         };
-        let spawned = std::thread::Builder::new().name(name.into()).spawn(run);
+        let spawned = std::thread::Builder::new()
+            .name(name.into())
+            .stack_size(STACK)
+            .spawn(run);
         let thread = spawned.map_err(|error| RunError::System {
             what: "a thread",
             error,

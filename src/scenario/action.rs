@@ -235,6 +235,11 @@ pub enum Condition {
         /// The number.
         run: u32,
     },
+    /// Fewer than this many runs stand inside one another on the thread, this one counted.
+    NestedBelow {
+        /// How many.
+        depth: u64,
+    },
     /// At least this long has passed since the variable was stamped, or it never was.
     Elapsed {
         /// Its name.
