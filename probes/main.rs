@@ -1,8 +1,10 @@
 //! The list of probes, handed to the library's command line. One file per probe beside this one.
 
+mod cancel;
 mod execute_order;
 mod fixed_rate_catchup;
 mod heartbeat_delay;
+mod loop_demo;
 mod periodic_panic;
 mod task_scheduling;
 mod timer_delay;
@@ -21,6 +23,8 @@ const PROBES: &[&Probe] = &[
     &task_scheduling::PROBE,
     &periodic_panic::PROBE,
     &execute_order::PROBE,
+    &loop_demo::PROBE,
+    &cancel::PROBE,
 ];
 
 fn main() -> std::process::ExitCode {
