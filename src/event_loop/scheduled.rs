@@ -1,6 +1,5 @@
 //! Timers: armed from any thread, in the heap until they are due, cancelled from any thread.
 
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -61,7 +60,7 @@ impl Handle {
         repeat: Option<Repeat>,
         work: impl FnMut(&Firing) + Send + 'static,
     ) -> Result<Scheduled, Rejected> {
-        if self.shared.ended.load(Ordering::Acquire) {
+        if self.shared.takes_nothing() {
             return Err(Rejected);
         }
         let scheduled = Scheduled {
@@ -75,7 +74,9 @@ impl Handle {
             work: Box::new(work),
             scheduled: scheduled.clone(),
         };
-        if self.shared.arm(deadline, timer) || self.shared.policy.wake != WakeUp::WhenAsleep {
+        let first = self.shared.arm(deadline, timer);
+        self.shared.start_thread();
+        if first || self.shared.policy.wake != WakeUp::WhenAsleep {
             self.shared.wake_after_post();
         }
         Ok(scheduled)
