@@ -1,12 +1,17 @@
 //! The list of probes, handed to the library's command line. One file per probe beside this one.
 
+mod blocking_wait;
 mod cancel;
 mod execute_order;
 mod fixed_rate_catchup;
 mod heartbeat_delay;
 mod loop_demo;
 mod periodic_panic;
+mod queue_capacity;
+mod slow_task;
+mod spin_rebuild;
 mod task_scheduling;
+mod thread_start;
 mod timer_delay;
 mod timer_order;
 mod timer_precision;
@@ -22,8 +27,13 @@ const PROBES: &[&Probe] = &[
     &fixed_rate_catchup::PROBE,
     &task_scheduling::PROBE,
     &periodic_panic::PROBE,
+    &blocking_wait::PROBE,
+    &slow_task::PROBE,
+    &spin_rebuild::PROBE,
     &execute_order::PROBE,
     &loop_demo::PROBE,
+    &queue_capacity::PROBE,
+    &thread_start::PROBE,
     &cancel::PROBE,
 ];
 
