@@ -23,22 +23,9 @@ pub(super) fn catalogue() -> BTreeMap<(&'static str, &'static str), Vec<Value>> 
         (("linkd-listed", "HD-2"), vec![json!(0), json!(500.0)]),
         (("netty", "TP-1"), vec![json!(0.0)]),
         (("netty", "TP-2"), vec![json!(0.0)]),
-        (
-            ("netty", "TO-1"),
-            vec![json!(["task 1", "task 2", "task 3", "first", "second", "last"])],
-        ),
-        (
-            ("netty", "TO-2"),
-            vec![json!(["first", "second", "third", "fourth"])],
-        ),
-        (
-            ("netty", "TO-3"),
-            vec![
-                json!(["armed", "arming ends", "below zero", "zero"]),
-                json!(0.0),
-                json!(0.0),
-            ],
-        ),
+        (("netty", "TO-1"), vec![json!(["task 1", "task 2", "task 3", "first", "second", "last"])]),
+        (("netty", "TO-2"), vec![json!(["first", "second", "third", "fourth"])]),
+        (("netty", "TO-3"), vec![json!(["armed", "arming ends", "below zero", "zero"]), json!(0.0), json!(0.0)]),
         (("netty", "TO-5"), vec![json!(1), json!(1), json!(11)]),
         (("linkd", "TO-5"), vec![json!(1), json!(1), json!(11)]),
         (("linkd-listed", "TO-6"), vec![json!(0), json!(11)]),
@@ -50,14 +37,8 @@ pub(super) fn catalogue() -> BTreeMap<(&'static str, &'static str), Vec<Value>> 
         (("netty", "TS-2"), vec![json!(0.0), json!(0.0)]),
         (("netty", "TS-3"), vec![json!(3), json!(true)]),
         (("linkd", "TS-3"), vec![json!(3), json!(true)]),
-        (
-            ("netty", "EO-1"),
-            vec![json!(["outer goes on", "outer ends", "change"])],
-        ),
-        (
-            ("linkd", "EO-1"),
-            vec![json!(["outer goes on", "outer ends", "change"])],
-        ),
+        (("netty", "EO-1"), vec![json!(["outer goes on", "outer ends", "change"])]),
+        (("linkd", "EO-1"), vec![json!(["outer goes on", "outer ends", "change"])]),
         (("netty", "EO-2"), vec![json!(1000), json!(0)]),
         (("netty", "EO-3"), vec![json!(3000), json!(0)]),
         (("netty", "EO-4"), vec![json!(1_000_000), json!(1)]),
@@ -75,10 +56,7 @@ pub(super) fn catalogue() -> BTreeMap<(&'static str, &'static str), Vec<Value>> 
         (("linkd", "LD-1"), vec![json!(1), json!(4), json!(0), json!(0)]),
         (("linkd", "LD-2"), vec![json!(2.0)]),
         (("linkd", "LD-3"), vec![json!(0.0)]),
-        (
-            ("netty", "CA-1"),
-            vec![json!(0), json!("cancelled"), json!(0), json!("cancelled")],
-        ),
+        (("netty", "CA-1"), vec![json!(0), json!("cancelled"), json!(0), json!("cancelled")]),
         (
             ("netty", "CA-2"),
             vec![

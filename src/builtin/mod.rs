@@ -55,9 +55,7 @@ pub enum RunError {
         error: std::io::Error,
     },
     /// A judge read a claim that the probe doesn't have, or left one out: a defect of the probe.
-    #[error(
-        "the judge's readings and the claims of case {case} differ at {id}; this is a defect of the probe"
-    )]
+    #[error("the judge's readings and the claims of case {case} differ at {id}; this is a defect of the probe")]
     Judge {
         /// The claim's id.
         id: String,

@@ -15,9 +15,7 @@ use super::task_queue::TaskQueue;
 use super::wake_flag::WakeFlag;
 use super::{Counters, Executor, Grace, LoopState, Observer, Rejected, Tag, Task, TimerHeap, Warning};
 use crate::clock::Clock;
-use crate::policy::{
-    Cancelled, ErrorLog, LateTask, Listeners, LoopWait, Policy, Submission, TaskError, WakeUp,
-};
+use crate::policy::{Cancelled, ErrorLog, LateTask, Listeners, LoopWait, Policy, Submission, TaskError, WakeUp};
 use crate::poller::Wake;
 use crate::promise::{Failure, Promise};
 use crate::world::WorldEnded;
@@ -101,9 +99,7 @@ impl Handle {
             identity: NEXT_IDENTITY.fetch_add(1, Ordering::Relaxed),
             lost_one: AtomicBool::new(false),
         };
-        Handle {
-            shared: Arc::new(shared),
-        }
+        Handle { shared: Arc::new(shared) }
     }
 
     /// Its counters.
@@ -157,10 +153,7 @@ impl Handle {
                 };
             }
         };
-        self.execute(Task {
-            tag,
-            work: Box::new(run),
-        })?;
+        self.execute(Task { tag, work: Box::new(run) })?;
         Ok(future)
     }
 
@@ -254,9 +247,7 @@ impl Shared {
 
     pub(super) fn lock_timers(&self) -> MutexGuard<'_, TimerHeap<Timer>> {
         // Nothing that can panic runs under the lock.
-        self.timers
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.timers.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     pub(super) fn wake_after_post(&self) {
@@ -311,8 +302,7 @@ impl Shared {
                 resume_unwind(payload);
             }
             let text = payload.downcast_ref::<&str>().map(|text| (*text).to_string());
-            text.or_else(|| payload.downcast_ref::<String>().cloned())
-                .unwrap_or_else(|| "an error".into())
+            text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "an error".into())
         })
     }
 }
