@@ -5,9 +5,12 @@ mod cancel;
 mod execute_order;
 mod fixed_rate_catchup;
 mod heartbeat_delay;
+mod lifecycle;
 mod loop_demo;
+mod offload;
 mod periodic_panic;
 mod queue_capacity;
+mod reconnect_backoff;
 mod slow_task;
 mod spin_rebuild;
 mod task_scheduling;
@@ -27,6 +30,9 @@ const PROBES: &[&Probe] = &[
     &fixed_rate_catchup::PROBE,
     &task_scheduling::PROBE,
     &periodic_panic::PROBE,
+    &reconnect_backoff::PROBE,
+    &offload::PROBE,
+    &lifecycle::PROBE,
     &blocking_wait::PROBE,
     &slow_task::PROBE,
     &spin_rebuild::PROBE,

@@ -63,7 +63,7 @@ pub fn run_case(request: &Request<'_>) -> ProbeResult {
 /// The readings of the virtual run without a fault, and the observations asked for.
 fn observe_all(request: &Request<'_>, scenario: &Scenario) -> Result<(Readings, Vec<Observation>), RunError> {
     let policy = request.policy.policy();
-    let ideal = read(request, scenario, builtin::run_virtual(scenario, policy)?)?;
+    let ideal = read(request, scenario, builtin::run_virtual(scenario, policy, request.seed)?)?;
     let faulty = request.fault.map_or(policy, |fault| (fault.apply)(policy));
     let observe = |_| read(request, scenario, carry_out(request, scenario, faulty)?);
     let observations = (0..request.runs.max(1)).map(observe).collect::<Result<_, _>>()?;
@@ -72,10 +72,10 @@ fn observe_all(request: &Request<'_>, scenario: &Scenario) -> Result<(Readings, 
 
 fn carry_out(request: &Request<'_>, scenario: &Scenario, policy: Policy) -> Result<Outcome, RunError> {
     if request.is_virtual() {
-        return builtin::run_virtual(scenario, policy);
+        return builtin::run_virtual(scenario, policy, request.seed);
     }
     let limit = scenario.window.saturating_mul(2).saturating_add(Duration::from_secs(10));
-    builtin::run_real(scenario, policy, request.limit.unwrap_or(limit))
+    builtin::run_real(scenario, policy, request.seed, request.limit.unwrap_or(limit))
 }
 
 /// Has the judge read a trace, and checks that it read every claim and no other.

@@ -2,11 +2,13 @@
 
 use std::cell::Cell;
 use std::fmt::Debug;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
+use super::io_table::IoTable;
 use super::lifecycle::Lifecycle;
 use super::nobody::Nobody;
 use super::scheduled::Timer;
@@ -15,8 +17,9 @@ use super::task_queue::TaskQueue;
 use super::wake_flag::WakeFlag;
 use super::{Counters, Executor, Grace, LoopState, Observer, Rejected, Tag, Task, TimerHeap, Warning};
 use crate::clock::Clock;
+use crate::net::Registrar;
 use crate::policy::{Cancelled, ErrorLog, LateTask, Listeners, LoopWait, Policy, Submission, TaskError, WakeUp};
-use crate::poller::Wake;
+use crate::poller::{Poller, Wake};
 use crate::promise::{Failure, Promise};
 use crate::world::WorldEnded;
 
@@ -44,6 +47,9 @@ pub(super) struct Shared {
     pub(super) global: bool,
     pub(super) starter: OnceLock<Starter>,
     pub(super) queue: TaskQueue,
+    pub(super) io: Mutex<IoTable>,
+    /// Another one when the poller was made anew.
+    pub(super) registrar: Mutex<Arc<Registrar>>,
     grace: Mutex<Grace>,
     waker: Arc<dyn Wake>,
     /// When the present turn began, on the clock of the timers, in ns.
@@ -71,12 +77,12 @@ impl Handle {
         policy: Policy,
         slow_task: Option<Duration>,
         global: bool,
-        waker: Arc<dyn Wake>,
+        poller: &dyn Poller,
         observer: Arc<dyn Observer>,
-    ) -> Handle {
+    ) -> io::Result<Handle> {
         let termination = Promise::new(Arc::new(Nobody::new(policy.loop_wait)), clock.clone());
         if global {
-            termination.fail(Failure::Unsupported);
+            termination.fail(Failure::Unsupported("the global executor does not end".into()));
         }
         let shared = Shared {
             clock,
@@ -93,13 +99,25 @@ impl Handle {
             global,
             starter: OnceLock::new(),
             queue: TaskQueue::new(policy.queue_bound, policy.full_queue),
+            io: Mutex::default(),
+            registrar: Mutex::new(Arc::new(poller.registrar()?)),
             grace: Mutex::default(),
-            waker,
+            waker: poller.waker(),
             turn_began: AtomicU64::new(0),
             identity: NEXT_IDENTITY.fetch_add(1, Ordering::Relaxed),
             lost_one: AtomicBool::new(false),
         };
-        Handle { shared: Arc::new(shared) }
+        Ok(Handle { shared: Arc::new(shared) })
+    }
+
+    /// Whether both are handles of the same loop.
+    pub fn is(&self, other: &Handle) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    /// What hears of its warnings.
+    pub fn observer(&self) -> &dyn Observer {
+        &*self.shared.observer
     }
 
     /// Its counters.
@@ -112,11 +130,13 @@ impl Handle {
         &self.shared.policy
     }
 
-    /// Drops every task and timer that waits: of a loop that has ended, what refers back to it.
+    /// Drops every task, timer and source that waits: of a loop that has ended, what refers back to it.
     pub fn discard(&self) {
         let timers = std::mem::take(&mut *self.shared.lock_timers());
         drop(timers);
         self.shared.queue.discard();
+        let io = std::mem::take(&mut *self.shared.lock_io());
+        drop(io);
     }
 
     /// How many tasks wait.
@@ -241,8 +261,12 @@ impl Shared {
         self.waker.wake();
     }
 
-    pub(super) fn become_current(&self) {
-        RUNNING.set(self.identity);
+    /// Makes the calling thread this loop's for as long as `work` runs.
+    pub(super) fn as_current<R>(&self, work: impl FnOnce() -> R) -> R {
+        let before = RUNNING.replace(self.identity);
+        let result = work();
+        RUNNING.set(before);
+        result
     }
 
     pub(super) fn lock_timers(&self) -> MutexGuard<'_, TimerHeap<Timer>> {

@@ -6,12 +6,14 @@
 mod counters;
 mod global_life;
 mod handle;
+mod io_table;
 mod lifecycle;
 mod nobody;
 mod repeat;
 mod scheduled;
 mod shutdown;
 mod slice;
+mod sources;
 mod spin_guard;
 mod start;
 mod task_queue;
@@ -34,6 +36,8 @@ pub use shutdown::Grace;
 pub use timer_heap::{TimerHeap, TimerKey};
 pub use turn::{Ended, EventLoop};
 
+use crate::channel::ChannelTag;
+use crate::net::{Ready, Registrar, Token};
 use crate::time::Time;
 
 /// The caller's own name for a task; the loop only passes it on to the observer.
@@ -92,6 +96,27 @@ pub trait Observer: Send + Sync + Debug {
 
     /// The loop's state has moved on.
     fn moved(&self, to: LoopState);
+
+    /// A channel's pipeline logs a warning.
+    fn channel_warned(&self, _channel: ChannelTag, _warning: ChannelWarning<'_>) {}
+}
+
+/// What a channel's pipeline warns of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChannelWarning<'a> {
+    /// A message that no handler consumed reached the tail; it is dropped.
+    Discarded,
+    /// An error that no handler took, or that the socket reported.
+    Exception(&'a str),
+}
+
+/// Hears what the poller says of a registered source, on the loop's thread.
+pub trait IoHandler: Send + Sync {
+    /// The source may be ready.
+    fn ready(&self, ready: Ready);
+
+    /// The poller was made anew: the source moves from its old registrar to the new one, with the same token.
+    fn moves(&self, from: &Registrar, to: &Registrar, token: Token);
 }
 
 /// What a loop warns of.

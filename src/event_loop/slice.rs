@@ -33,11 +33,10 @@ impl Shared {
 
     /// The same for a loop that has shut down.
     pub(super) fn drain_last(&self) {
-        while let Some(post) = self.queue.take_last() {
+        while !self.stops()
+            && let Some(post) = self.queue.take_last()
+        {
             self.run(post);
-            if self.stops() {
-                return;
-            }
         }
     }
 

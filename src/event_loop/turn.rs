@@ -12,6 +12,7 @@ use super::shutdown::Progress;
 use super::spin_guard::SpinGuard;
 use super::{Firing, LastRun, LoopState, Observer, Warning};
 use crate::clock::Clock;
+use crate::net::Ready;
 use crate::policy::{
     Cancelled, Due, ErrorLog, PeriodicError, Policy, Rearm, RunningCancel, Shutdown, TimerPass, TurnOrder, WakeUp,
 };
@@ -27,6 +28,8 @@ pub struct EventLoop {
     poller: Box<dyn Poller>,
     /// When the present turn's wait ended.
     turn_began: Option<Time>,
+    /// What the poller has just reported.
+    ready: Vec<Ready>,
     progress: Progress,
     spins: SpinGuard,
     /// Of the global executor.
@@ -44,24 +47,28 @@ pub enum Ended {
 
 impl EventLoop {
     /// A loop that nobody turns yet. `slow_task` overrides the policy's watch where it is given.
+    ///
+    /// # Errors
+    /// What the poller reports.
     pub fn new(
         clock: Clock,
         poller: Box<dyn Poller>,
         policy: Policy,
         (kind, slow_task): (LoopKind, Option<Duration>),
         observer: Arc<dyn Observer>,
-    ) -> EventLoop {
+    ) -> io::Result<EventLoop> {
         let slow_task = slow_task.or(policy.slow_task);
         let global = kind == LoopKind::GlobalExecutor;
-        let handle = Handle::new(clock, policy, slow_task, global, poller.waker(), observer);
-        EventLoop {
+        let handle = Handle::new(clock, policy, slow_task, global, &*poller, observer)?;
+        Ok(EventLoop {
             quiet_tick: QuietTick::of(&handle.shared),
             handle,
             poller,
             turn_began: None,
+            ready: Vec::new(),
             progress: Progress::default(),
             spins: SpinGuard::new(policy.rebuild_after),
-        }
+        })
     }
 
     /// What other threads use.
@@ -74,19 +81,21 @@ impl EventLoop {
     /// # Errors
     /// What the poller reports; the loop is terminated then too.
     pub fn run(&mut self) -> io::Result<Ended> {
-        self.shared().become_current();
-        self.shared().lifecycle.start();
-        self.progress.ran_at(self.shared().clock.now());
-        let ended = self.turn_until_ended();
-        if !matches!(ended, Ok(Ended::AtRest)) {
-            self.shared().terminate();
-        }
-        ended
+        let handle = self.handle.clone();
+        handle.shared.as_current(|| {
+            self.shared().lifecycle.start();
+            self.progress.ran_at(self.shared().clock.now());
+            let ended = self.turn_until_ended();
+            if !matches!(ended, Ok(Ended::AtRest)) {
+                self.shared().terminate();
+            }
+            ended
+        })
     }
 
     fn turn_until_ended(&mut self) -> io::Result<Ended> {
         while !self.shared().stops() {
-            self.turn()?;
+            self.turn_as_current()?;
             if self.progress.confirm(&self.handle.shared) {
                 break;
             }
@@ -99,19 +108,26 @@ impl EventLoop {
         Ok(Ended::Terminated)
     }
 
-    /// One turn: a wait, then tasks and timers in the policy's order.
+    /// One turn: a wait, then I/O, tasks and timers in the policy's order.
     ///
     /// # Errors
     /// What the poller reports.
     pub fn turn(&mut self) -> io::Result<()> {
+        let handle = self.handle.clone();
+        handle.shared.as_current(|| self.turn_as_current())
+    }
+
+    fn turn_as_current(&mut self) -> io::Result<()> {
         self.wait()?;
         let shared = &self.handle.shared;
-        let ran = shared.pass();
+        let told = !self.ready.is_empty();
+        let ran = shared.pass(&mut self.ready);
         if ran {
             self.progress.ran_at(shared.clock.now());
         }
-        if self.spins.turned(ran) {
+        if self.spins.turned(told || ran) {
             self.poller.rebuild()?;
+            shared.move_sources(self.poller.registrar()?);
             shared.counters.add_rebuild();
         }
         if shared.policy.wake == WakeUp::ClearedLate {
@@ -130,7 +146,7 @@ impl EventLoop {
         let tick = self.quiet_tick.as_ref().map(QuietTick::next);
         let until = [until, tick].into_iter().flatten().min();
         shared.counters.add_poll();
-        self.poller.wait(&shared.clock, until)?;
+        self.poller.wait(&shared.clock, until, &mut self.ready)?;
         match shared.policy.wake {
             WakeUp::WhenAsleep => _ = shared.flag.set(),
             WakeUp::SinceWait => shared.flag.clear(),
@@ -143,23 +159,27 @@ impl EventLoop {
 }
 
 impl Shared {
-    /// Tasks and timers in the policy's order; whether any ran.
-    fn pass(&self) -> bool {
+    /// I/O, tasks and timers in the policy's order; whether any task or timer ran.
+    fn pass(&self, ready: &mut Vec<Ready>) -> bool {
         match self.policy.turn {
             TurnOrder::IoThenTasks => {
+                let io_took = self.dispatch(ready);
                 self.queue_due_timers();
-                self.drain_slice(Duration::ZERO)
+                self.drain_slice(io_took)
             }
             TurnOrder::TasksTimersIo => {
                 let tasks = self.drain_slice(Duration::ZERO);
-                let timers = !self.drops_timers() && self.run_due_timers();
+                let timers = !self.drops_the_rest() && self.run_due_timers();
+                if !self.drops_the_rest() {
+                    self.dispatch(ready);
+                }
                 tasks || timers
             }
         }
     }
 
-    /// Whether the turn ends before its timers: by the words of text D nothing that waits runs after a shutdown.
-    fn drops_timers(&self) -> bool {
+    /// Whether the turn ends before what is left of it: by the words of text D nothing that waits runs after a shutdown.
+    fn drops_the_rest(&self) -> bool {
         self.stops()
     }
 

@@ -1,5 +1,6 @@
 //! Known defects: each changes one choice of a policy to a wrong one, to show that a claim can break.
 
+mod channels;
 mod executors;
 
 use std::time::Duration;
@@ -201,6 +202,30 @@ pub const FAULTS: &[Fault] = &[
     executors::NO_REBUILD,
     executors::GLOBAL_LIVES_ON,
     executors::GLOBAL_SHUTS_DOWN,
+    channels::INACTIVE_BEFORE_FUTURE,
+    channels::ACTIVE_BEFORE_FUTURE,
+    channels::BIND_BEFORE_REGISTER,
+    channels::REGISTER_BEFORE_PARENT,
+    channels::CHILD_ON_BOSS,
+    channels::GROUP_IGNORED,
+    channels::GROUP_FIRST_ONLY,
+    channels::ADDRESS_FORGOTTEN,
+    channels::HALF_CLOSURE_IGNORED,
+    channels::NO_READ_COMPLETE,
+    channels::SILENT_END_OF_STREAM,
+    channels::WRITE_VANISHES,
+    channels::ERROR_CLOSES,
+    channels::PARENT_CLOSES_CHILDREN,
+    channels::CONSTANT_BACKOFF,
+    channels::UNCAPPED_BACKOFF,
+    channels::NO_JITTER,
+    channels::JITTER_ALWAYS,
+    channels::COUNTER_NOT_RESET,
+    channels::DOUBLE_RETRY,
+    channels::RETRY_SURVIVES_STOP,
+    channels::DROP_AT_ONCE,
+    channels::DROP_DELAYED,
+    channels::RETRY_ON_FIRST_LOOP,
 ];
 
 /// The fault of that name.

@@ -3,6 +3,7 @@
 //! Each field is one choice with a named set of values. The four policies are constants; a fault
 //! ([`crate::fault`]) changes one choice to a wrong one. The loop knows choices only, never a policy's name.
 
+mod channel_values;
 mod executor_values;
 mod values;
 
@@ -10,6 +11,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub use channel_values::{
+    AcceptOrder, AddressAfterClose, BindOrder, ChannelChoices, ChildLoop, CloseOrder, ConnectOrder, DropChoice,
+    EndOfStream, Growth, Guard, HalfClosure, HandlerGroup, OnStop, ParentClose, ReadComplete, ReconnectChoices,
+    ResetChoice, RetryOn, Spread, TailException, WriteAfterClose,
+};
 pub use executor_values::{
     FullQueue, GlobalLife, GlobalShutdown, LateTask, LoopWait, Shutdown, TaskSlice, ThreadStart,
 };
@@ -83,6 +89,10 @@ pub struct Policy {
     pub global_life: GlobalLife,
     /// What a shutdown of the global executor does.
     pub global_shutdown: GlobalShutdown,
+    /// What channels on the loop do.
+    pub channels: ChannelChoices,
+    /// What a client that comes back does, beside what it was told.
+    pub reconnect: ReconnectChoices,
 }
 
 /// The policies by name.
@@ -131,6 +141,8 @@ const NETTY: Policy = Policy {
     rebuild_after: Some(512),
     global_life: GlobalLife::UntilQuiet,
     global_shutdown: GlobalShutdown::Unsupported,
+    channels: ChannelChoices::NETTY,
+    reconnect: ReconnectChoices::AS_TOLD,
 };
 
 /// Netty 4.1, `NioEventLoop`: the time of tasks is a share of that of I/O, 50 by default.
