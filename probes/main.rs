@@ -1,12 +1,14 @@
 //! The list of probes, handed to the library's command line. One file per probe beside this one.
 
 mod cancel;
+mod clock_step;
 mod execute_order;
 mod fixed_rate_catchup;
 mod heartbeat_delay;
 mod loop_demo;
 mod periodic_panic;
 mod task_scheduling;
+mod timer_churn;
 mod timer_delay;
 mod timer_order;
 mod timer_precision;
@@ -21,6 +23,8 @@ const PROBES: &[&Probe] = &[
     &timer_order::PROBE,
     &fixed_rate_catchup::PROBE,
     &task_scheduling::PROBE,
+    &timer_churn::PROBE,
+    &clock_step::PROBE,
     &periodic_panic::PROBE,
     &execute_order::PROBE,
     &loop_demo::PROBE,
