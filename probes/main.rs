@@ -12,6 +12,7 @@ mod timer_churn;
 mod timer_delay;
 mod timer_order;
 mod timer_precision;
+mod wakeup;
 
 use loopprobe::probe::Probe;
 
@@ -27,6 +28,7 @@ const PROBES: &[&Probe] = &[
     &clock_step::PROBE,
     &periodic_panic::PROBE,
     &execute_order::PROBE,
+    &wakeup::PROBE,
     &loop_demo::PROBE,
     &cancel::PROBE,
 ];

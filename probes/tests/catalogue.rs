@@ -111,6 +111,24 @@ pub(super) fn catalogue() -> BTreeMap<(&'static str, &'static str), Vec<Value>> 
             ("netty", "CS-2"),
             vec![json!(61_000.0), json!(3_600_000.0), json!(-4500.0), json!(60)],
         ),
+        (("netty", "WK-1"), vec![json!(0.0)]),
+        (("netty", "WK-2"), vec![json!(0.0), json!(0.0)]),
+        (("linkd", "WK-2"), vec![json!(1.0), json!(0.0)]),
+        (("netty", "WK-3"), vec![json!(1000)]),
+        (("netty", "WK-4"), vec![json!(100.0)]),
+        // Two posts: p s R C D with the second p and s in any of its places are 10 schedules, p p s likewise 4; with C
+        // and D exchanged only p s R D p s C loses.
+        (("netty", "WK-5"), vec![json!(0), json!(1)]),
+        (("linkd", "WK-5"), vec![json!(0), json!(1)]),
+        (("netty", "WK-6"), vec![json!(0), json!(0), json!(0)]),
+        (("netty", "WK-7"), vec![json!(2.0)]),
+        (
+            ("netty", "WK-8"),
+            vec![
+                json!({ "waits": 1, "wakeups": 1 }),
+                json!({ "waits": 0, "wakeups": 0 }),
+            ],
+        ),
         (("netty", "FR-1"), vec![json!(9), json!(0.0)]),
         (("netty", "FR-2"), vec![json!(31)]),
         (("linkd", "FR-3"), vec![json!(21), json!(50.0)]),

@@ -129,6 +129,11 @@ pub(super) fn supports(scenario: &Scenario, policy: &Policy) -> Result<(), RunEr
 
 /// Whether real time has everything that a scenario needs: nobody sets a machine's clock for a probe.
 pub(super) fn supports_real(scenario: &Scenario, policy: &Policy) -> Result<(), RunError> {
+    if scenario.model.is_some() {
+        return Err(RunError::Unsupported {
+            what: "model in real time",
+        });
+    }
     let by_calendar = |spec: &crate::scenario::LoopSpec| spec.policy(*policy).clock == TimerClock::Wall;
     if scenario.loops.iter().any(by_calendar) {
         return Err(RunError::Unsupported {

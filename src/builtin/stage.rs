@@ -10,7 +10,7 @@ use crossbeam_channel::{Receiver, Sender};
 
 use super::env::{Env, Names, RecordWarnings, supports_real};
 use super::interpret::Place;
-use super::{Outcome, RunError, check};
+use super::{Outcome, RunError, check, explore};
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::event_loop::{EventLoop, Handle};
@@ -35,6 +35,9 @@ const STACK: usize = 32 << 20;
 /// A scenario or policy that doesn't fit, or a world in which nothing is left to happen.
 pub fn run_virtual(scenario: &Scenario, policy: Policy) -> Result<Outcome, RunError> {
     check(scenario, &policy)?;
+    if let Some(model) = &scenario.model {
+        return Ok(explore(model, &policy));
+    }
     let world = World::with_wall_steps(&scenario.environment.wall_steps);
     let clock = Clock::Simulated(world.clone());
     let late_wake = scenario.environment.late_wake;

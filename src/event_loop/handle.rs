@@ -234,7 +234,7 @@ impl Shared {
     }
 
     /// Ends the loop's wait, the present one or the next.
-    fn wake(&self) {
+    pub(super) fn wake(&self) {
         self.counters.add_wakeup();
         self.waker.wake();
     }

@@ -75,8 +75,11 @@ impl Handle {
             work: Box::new(work),
             scheduled: scheduled.clone(),
         };
-        if self.shared.arm(deadline, timer) || self.shared.policy.wake != WakeUp::WhenAsleep {
-            self.shared.wake_after_post();
+        let first = self.shared.arm(deadline, timer);
+        match self.shared.policy.wake {
+            WakeUp::Never if first => self.shared.wake(),
+            WakeUp::WhenAsleep if !first => {}
+            _ => self.shared.wake_after_post(),
         }
         Ok(scheduled)
     }

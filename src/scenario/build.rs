@@ -33,6 +33,7 @@ impl Scenario {
             promises: Vec::new(),
             window,
             seed: super::first_seed(),
+            model: None,
             environment: Environment::default(),
         }
     }
