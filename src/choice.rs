@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::policy::{Cancelled, Policy, RunningCancel, Submission, TimerClock, WakeUp};
+use crate::policy::{Cancelled, LoopWait, Policy, RunningCancel, Submission, TaskSlice, TimerClock, WakeUp};
 
 /// A choice and its value; in files an object with one key, as in `{"wake": "never"}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +21,12 @@ pub enum Choice {
     Cancelled(Cancelled),
     /// What a cancel does to a task that runs.
     RunningCancel(RunningCancel),
+    /// How many tasks may wait.
+    QueueBound(usize),
+    /// Which waits for a future the loop's thread refuses.
+    LoopWait(LoopWait),
+    /// How long a drain of the queue may go on.
+    TaskSlice(TaskSlice),
 }
 
 impl Choice {
@@ -35,6 +41,12 @@ impl Choice {
                 running_cancel,
                 ..policy
             },
+            Choice::QueueBound(bound) => Policy {
+                queue_bound: Some(bound),
+                ..policy
+            },
+            Choice::LoopWait(loop_wait) => Policy { loop_wait, ..policy },
+            Choice::TaskSlice(task_slice) => Policy { task_slice, ..policy },
         }
     }
 }

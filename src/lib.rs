@@ -15,6 +15,7 @@ pub mod fault;
 pub mod machine;
 pub mod missed;
 pub mod params;
+pub mod permits;
 pub mod policy;
 pub mod poller;
 pub mod probe;

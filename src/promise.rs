@@ -21,6 +21,20 @@ pub enum Failure {
     /// The task raised an error.
     #[error("{0}")]
     Raised(String),
+    /// What was asked for is not supported.
+    #[error("unsupported operation")]
+    Unsupported,
+}
+
+/// What came of waiting for a future.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waited {
+    /// It is done, in any way.
+    Done,
+    /// It is not done, and the limit has come.
+    NotDone,
+    /// The calling thread may not wait for it: it would wait for itself. Netty's `BlockingOperationException`.
+    Refused,
 }
 
 /// A promise, which is its own future. Clones are the same promise; any thread may use any of them.
@@ -168,17 +182,23 @@ impl<T: Clone + Send + 'static> Promise<T> {
         self.shared.executor.notify(listener);
     }
 
-    /// Waits until it is done, for so long at most; whether it is. Blocks the calling thread.
-    pub fn wait(&self, limit: Duration) -> bool {
+    /// Waits until it is done, for so long at most. Blocks the calling thread, unless it may not wait: then it is refused
+    /// at once, also with a limit. One that is done, and a limit of zero, are told before that is looked at
+    /// (`DefaultPromise.await0`, `checkDeadLock`).
+    pub fn wait(&self, limit: Duration) -> Waited {
+        let done = self.is_done();
+        if (done || !limit.is_zero()) && self.shared.executor.refuses_wait(done) {
+            return Waited::Refused;
+        }
         let clock = &self.shared.clock;
         let until = clock.now().after(limit);
         loop {
             let mut state = self.lock();
             if state.outcome.is_some() {
-                return true;
+                return Waited::Done;
             }
             if clock.now() >= until {
-                return false;
+                return Waited::NotDone;
             }
             state.waiters.push(clock.unparker());
             drop(state);
@@ -240,6 +260,9 @@ mod tests {
                 let _ = self.execute(task);
             }
         }
+        fn refuses_wait(&self, done: bool) -> bool {
+            self.in_loop && !done
+        }
     }
 
     fn promise(in_loop: bool) -> (Arc<Manual>, Promise<u32>) {
@@ -269,6 +292,15 @@ mod tests {
     }
 
     #[test]
+    fn the_own_thread_may_not_wait_for_what_is_not_done() {
+        let (_, p) = promise(true);
+        assert_eq!(p.wait(Duration::from_secs(60)), Waited::Refused);
+        assert_eq!(p.wait(Duration::ZERO), Waited::NotDone);
+        p.succeed(1);
+        assert_eq!(p.wait(Duration::from_secs(60)), Waited::Done);
+    }
+
+    #[test]
     fn an_uncancellable_promise_refuses_to_be_cancelled() {
         let (_, p) = promise(true);
         assert!(p.set_uncancellable() && !p.cancel() && p.state() == FutureState::Pending);
@@ -289,10 +321,10 @@ mod tests {
     #[test]
     fn a_wait_of_zero_tells_the_state_and_another_thread_ends_a_long_one() {
         let (_, p) = promise(false);
-        assert!(!p.wait(Duration::ZERO));
+        assert_eq!(p.wait(Duration::ZERO), Waited::NotDone);
         std::thread::scope(|scope| {
             scope.spawn(|| p.succeed(1));
-            assert!(p.wait(Duration::from_secs(60)));
+            assert_eq!(p.wait(Duration::from_secs(60)), Waited::Done);
         });
     }
 }

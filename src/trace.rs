@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::event_loop::LoopState;
 use crate::time::Time;
 
 /// One run of a scenario, as it was recorded.
@@ -68,6 +69,11 @@ pub struct Gauges {
     pub polls: u64,
     /// Wake-ups made so far.
     pub wakeups: u64,
+    /// How long a task or timer took on average so far; of the drain under way nothing yet.
+    #[serde(rename = "mean_task_ms")]
+    pub mean_task_time: Time,
+    /// The loop's state.
+    pub state: LoopState,
 }
 
 /// The runs of one task, counted.
@@ -120,8 +126,12 @@ pub enum EventKind {
     Waited,
     /// A promise was completed.
     Completed,
-    /// A loop was asked to stop.
+    /// A loop was asked to shut down.
     StopAsked,
+    /// A loop's state moved on; the note says which loop's and to what.
+    State,
+    /// A loop's thread, made while the scenario runs, began its loop.
+    Began,
     /// A loop's thread ended its loop.
     Stopped,
 }
@@ -145,6 +155,8 @@ impl EventKind {
             EventKind::Waited => "waited",
             EventKind::Completed => "completed",
             EventKind::StopAsked => "stop-asked",
+            EventKind::State => "state",
+            EventKind::Began => "began",
             EventKind::Stopped => "stopped",
         }
     }
@@ -184,6 +196,13 @@ pub struct LoopCounters {
     /// The longest turn, from the end of its wait to the next wait.
     #[serde(rename = "longest_turn_ms")]
     pub longest_turn: Time,
+    /// Times its poller was made anew because it returned for nothing.
+    pub rebuilds: u64,
+    /// How long a task or timer took on average.
+    #[serde(rename = "mean_task_ms")]
+    pub mean_task_time: Time,
+    /// Its state when the run was over.
+    pub state: LoopState,
 }
 
 /// The reading of traces: what judges ask.

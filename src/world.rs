@@ -138,6 +138,23 @@ impl World {
         ActorId(state.actors.len() - 1)
     }
 
+    /// Adds an actor that is not there yet: [`World::launch`] lets it in.
+    pub fn register_absent(&self, name: &str) -> ActorId {
+        let actor = self.register(name);
+        self.lock().actors[actor.0].phase = Phase::Ended;
+        actor
+    }
+
+    /// Lets an actor in that is absent or has ended: it is due now. Its thread calls [`World::enter`].
+    pub fn launch(&self, actor: ActorId) {
+        let due = Some(self.now());
+        self.lock().actors[actor.0].phase = Phase::Waiting {
+            due,
+            wakeable: false,
+            doing: "starting",
+        };
+    }
+
     /// Makes the calling thread this actor and waits for its turn. The first to be called with everyone
     /// registered may be any; [`World::start`] lets the first one go.
     pub fn enter(&self, actor: ActorId) {

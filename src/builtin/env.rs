@@ -9,7 +9,8 @@ use super::RunError;
 use super::futures::FutureEntry;
 use super::tally::Tally;
 use crate::clock::Clock;
-use crate::event_loop::{Handle, Observer, Tag, Warning};
+use crate::event_loop::{Handle, LoopState, Observer, Tag, Warning};
+use crate::permits::Permits;
 use crate::policy::{FixedDelay, Policy, TimerClock};
 use crate::recorder::{Note, Row, record};
 use crate::scenario::{Action, Condition, Mode, Record, Scenario};
@@ -32,6 +33,7 @@ pub(super) struct Env {
     /// When the scenario began, on the clock.
     start: AtomicU64,
     futures: Mutex<BTreeMap<u16, FutureEntry>>,
+    permits: BTreeMap<String, Permits>,
 }
 
 /// The names of a scenario as numbers, so that a recorded row holds no string. Tasks come first, in their order.
@@ -50,6 +52,7 @@ impl Names {
         let tasks = scenario.tasks.iter().map(|task| task.name.as_str());
         tasks
             .chain(scenario.promises.iter().map(|promise| promise.name.as_str()))
+            .chain(scenario.loops.iter().map(|spec| spec.name.as_str()))
             .for_each(|name| names.add(name));
         visit(scenario, &mut |action| match action {
             Action::Mark { label } | Action::Warn { label } => names.add(label),
@@ -92,7 +95,9 @@ fn visit<'a>(scenario: &'a Scenario, f: &mut impl FnMut(&'a Action)) {
         for action in actions {
             f(action);
             match action {
-                Action::OnRun { body, .. } | Action::Repeat { body, .. } => walk(body, f),
+                Action::OnRun { body, .. } | Action::Repeat { body, .. } | Action::Paced { body, .. } => {
+                    walk(body, f);
+                }
                 Action::Catch { body, handler } => {
                     walk(body, f);
                     walk(handler, f);
@@ -156,7 +161,12 @@ impl Env {
                 FutureEntry::Value(loops[owner].promise()),
             )
         });
+        let permits = scenario
+            .permits
+            .iter()
+            .map(|spec| (spec.name.clone(), Permits::new(spec.count, clock.clone())));
         Arc::new(Env {
+            permits: permits.collect(),
             clock,
             futures: Mutex::new(futures.collect()),
             loops,
@@ -203,8 +213,18 @@ impl Env {
         self.lock_futures().insert(task, entry);
     }
 
+    /// The future of that name; a loop's is that of its end.
     pub(super) fn future(&self, name: &str) -> Option<FutureEntry> {
-        self.future_of(self.names.number(name))
+        let end = || {
+            let on = self.scenario.loops.iter().position(|spec| spec.name == name)?;
+            Some(FutureEntry::End(self.loops[on].termination().clone()))
+        };
+        self.future_of(self.names.number(name)).or_else(end)
+    }
+
+    /// The permits of that name. Only those that the scenario has are asked for.
+    pub(super) fn permits(&self, name: &str) -> Option<&Permits> {
+        self.permits.get(name)
     }
 
     pub(super) fn future_of(&self, number: u16) -> Option<FutureEntry> {
@@ -243,6 +263,8 @@ impl Env {
             timers: counters.timers(),
             polls: counters.polls(),
             wakeups: counters.wakeups(),
+            mean_task_time: counters.mean_task_time(),
+            state: handle.state(),
         }
     }
 
@@ -259,11 +281,20 @@ impl Env {
     }
 }
 
-/// Records what the loops warn of.
+/// Records what a loop warns of, and its states.
 #[derive(Debug)]
-pub(super) struct RecordWarnings;
+pub(super) struct RecordLoop {
+    /// The loop's name, as a number.
+    name: u16,
+}
 
-impl Observer for RecordWarnings {
+impl RecordLoop {
+    pub(super) fn new(name: u16) -> RecordLoop {
+        RecordLoop { name }
+    }
+}
+
+impl Observer for RecordLoop {
     fn warned(&self, tag: Tag, warning: Warning<'_>) {
         let note = match warning {
             Warning::Raised(_) => Note::Words("task raised an error"),
@@ -275,6 +306,16 @@ impl Observer for RecordWarnings {
             run: 0,
             deadline: None,
             note,
+        });
+    }
+
+    fn moved(&self, to: LoopState) {
+        record(Row {
+            kind: EventKind::State,
+            task: None,
+            run: 0,
+            deadline: None,
+            note: Note::Outcome(self.name, to.word()),
         });
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::event_loop::{Scheduled, Tag};
-use crate::promise::Promise;
+use crate::promise::{Failure, Promise, Waited};
 use crate::trace::FutureState;
 
 /// What a body returns: the number of a word among the scenario's names.
@@ -19,6 +19,8 @@ pub(super) enum FutureEntry {
     Timer(Scheduled),
     /// Of the many timers of one task.
     Spread(Arc<Vec<Scheduled>>),
+    /// Of a loop's end.
+    End(Promise),
 }
 
 impl FutureEntry {
@@ -27,6 +29,7 @@ impl FutureEntry {
         match self {
             FutureEntry::Value(promise) => promise.state(),
             FutureEntry::Timer(timer) => timer.future().state(),
+            FutureEntry::End(end) => end.state(),
             FutureEntry::Spread(timers) => {
                 let pending = timers.iter().find(|timer| !timer.future().is_done());
                 let shown = pending.or(timers.first());
@@ -45,6 +48,7 @@ impl FutureEntry {
             FutureEntry::Value(promise) if interrupt => promise.cancel_and_interrupt(),
             FutureEntry::Value(promise) => promise.cancel(),
             FutureEntry::Timer(scheduled) => timer(scheduled),
+            FutureEntry::End(end) => end.cancel(),
             FutureEntry::Spread(timers) => timers.iter().filter(|scheduled| timer(scheduled)).count() > 0,
         }
     }
@@ -54,16 +58,31 @@ impl FutureEntry {
         match self {
             FutureEntry::Value(promise) => promise.is_interrupted(),
             FutureEntry::Timer(timer) => timer.future().is_interrupted(),
-            FutureEntry::Spread(_) => false,
+            FutureEntry::Spread(_) | FutureEntry::End(_) => false,
         }
     }
 
-    /// Waits for it, for so long at most; whether it is done. Of many timers for each.
-    pub(super) fn wait(&self, limit: Duration) -> bool {
+    /// Waits for it, for so long at most. Of many timers for each in turn.
+    pub(super) fn wait(&self, limit: Duration) -> Waited {
         match self {
             FutureEntry::Value(promise) => promise.wait(limit),
             FutureEntry::Timer(timer) => timer.future().wait(limit),
-            FutureEntry::Spread(timers) => timers.iter().all(|timer| timer.future().wait(limit)),
+            FutureEntry::End(end) => end.wait(limit),
+            FutureEntry::Spread(timers) => {
+                let waits = timers.iter().map(|timer| timer.future().wait(limit));
+                waits
+                    .into_iter()
+                    .find(|waited| *waited != Waited::Done)
+                    .unwrap_or(Waited::Done)
+            }
+        }
+    }
+
+    /// Whether it has failed because nobody supports it.
+    pub(super) fn is_unsupported(&self) -> bool {
+        match self {
+            FutureEntry::End(end) => end.outcome() == Some(Err(Failure::Unsupported)),
+            _ => false,
         }
     }
 
@@ -71,7 +90,7 @@ impl FutureEntry {
     pub(super) fn value(&self) -> Value {
         match self {
             FutureEntry::Value(promise) => promise.outcome()?.ok().flatten(),
-            FutureEntry::Timer(_) | FutureEntry::Spread(_) => None,
+            FutureEntry::Timer(_) | FutureEntry::Spread(_) | FutureEntry::End(_) => None,
         }
     }
 
@@ -80,6 +99,7 @@ impl FutureEntry {
         match self {
             FutureEntry::Value(promise) => promise.listen(tag, work),
             FutureEntry::Timer(timer) => timer.future().listen(tag, work),
+            FutureEntry::End(end) => end.listen(tag, work),
             FutureEntry::Spread(timers) => {
                 if let Some(timer) = timers.last() {
                     timer.future().listen(tag, work);

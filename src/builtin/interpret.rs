@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use super::env::Env;
 use super::futures::{FutureEntry, Value};
-use crate::event_loop::Tag;
+use crate::event_loop::{Grace, Tag};
+use crate::promise::Waited;
 use crate::recorder::{Note, Row, record, record_gauges};
 use crate::scenario::{Action, Condition, Record};
 use crate::time::Time;
@@ -151,10 +152,30 @@ impl Env {
             Action::Complete { promise } => self.complete(promise, place),
             Action::Cancel { task, interrupt } => self.cancel(task, *interrupt, place),
             Action::Wait { future, limit } => self.wait(future, *limit, place),
-            Action::Shutdown { on } => {
-                place.note(EventKind::StopAsked, Note::None);
-                self.loops[self.loop_named(on.as_deref(), place.on)].stop();
+            Action::Shutdown { on, quiet, timeout } => {
+                let on = self.loop_named(on.as_deref(), place.on);
+                let default = Grace::default();
+                place.note(EventKind::StopAsked, self.name(&self.scenario.loops[on].name));
+                self.loops[on].shutdown(Grace {
+                    quiet: quiet.unwrap_or(default.quiet),
+                    timeout: timeout.unwrap_or(default.timeout),
+                });
             }
+            Action::Acquire { permits, limit } => {
+                if self
+                    .permits(permits)
+                    .is_some_and(|permits| !permits.acquire(*limit))
+                {
+                    let note = Note::Outcome(self.names.number(permits), "stopped at the limit");
+                    place.note(EventKind::Waited, note);
+                }
+            }
+            Action::Release { permits } => {
+                if let Some(permits) = self.permits(permits) {
+                    permits.release();
+                }
+            }
+            Action::Paced { times, every, body } => return self.paced(*times, *every, body, place),
             Action::Gauges { on } => {
                 let gauges = self.gauges(self.loop_named(on.as_deref(), place.on));
                 record_gauges(place.row(EventKind::Gauges, Note::None), gauges);
@@ -178,6 +199,21 @@ impl Env {
 
     fn repeat(self: &Arc<Self>, times: u32, body: &[Action], place: &Place) -> Flow {
         for _ in 0..times {
+            if let Flow::Leave(value) = self.carry_out(body, place) {
+                return Flow::Leave(value);
+            }
+        }
+        Flow::Next
+    }
+
+    fn paced(self: &Arc<Self>, times: u32, every: Duration, body: &[Action], place: &Place) -> Flow {
+        let began = self.clock.now();
+        for step in 0..times {
+            let at = began.after(every.saturating_mul(step));
+            let early = at.since(self.clock.now());
+            if !early.is_zero() {
+                self.clock.spend(early);
+            }
             if let Flow::Leave(value) = self.carry_out(body, place) {
                 return Flow::Leave(value);
             }
@@ -212,14 +248,24 @@ impl Env {
 
     fn wait(&self, future: &str, limit: Duration, place: &Place) {
         let number = self.names.number(future);
-        let note = match self.future(future) {
+        let entry = self.future(future);
+        let waited = entry.as_ref().map(|entry| (entry, entry.wait(limit)));
+        let note = match waited {
             None => Note::Outcome(number, "no such future yet"),
-            Some(entry) if !entry.wait(limit) => Note::Outcome(number, "stopped at the limit"),
-            Some(entry) => entry
+            Some((_, Waited::NotDone)) => Note::Outcome(number, "stopped at the limit"),
+            Some((_, Waited::Refused)) => Note::Outcome(number, "refused: blocking operation"),
+            Some((entry, Waited::Done)) if entry.is_unsupported() => {
+                Note::Outcome(number, "failed: unsupported operation")
+            }
+            Some((entry, Waited::Done)) => entry
                 .value()
                 .map_or(Note::Outcome(number, "done"), |value| Note::Value(number, value)),
         };
         place.note(EventKind::Waited, note);
+        if let Some((_, Waited::Refused)) = waited {
+            // Not panic!, as with an error that the scenario raises.
+            resume_unwind(Box::new("blocking operation"));
+        }
     }
 
     fn listen(self: &Arc<Self>, future: &str, task: &str, place: &Place) {

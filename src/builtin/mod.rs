@@ -1,9 +1,12 @@
 //! The built-in loop as a subject: carries a scenario out, in real or in virtual time, and gives the trace.
 
+mod crew;
+mod entrance;
 mod env;
 mod futures;
 mod hand_over;
 mod interpret;
+mod loops;
 mod stage;
 mod tally;
 

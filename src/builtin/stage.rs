@@ -1,33 +1,29 @@
 //! Sets the stage and plays: threads for the loops and the outside threads, the start, the end of the window, the
 //! trace. Real and virtual runs differ in the clock, the poller, and how a thread enters and leaves.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender};
-
-use super::env::{Env, Names, RecordWarnings, supports_real};
+use super::crew::Crew;
+use super::entrance::Entrance;
+use super::env::{Env, Names, RecordLoop, supports_real};
 use super::interpret::Place;
+use super::loops::{StageLoop, starts_lazily};
 use super::{Outcome, RunError, check, explore};
 use crate::clock::Clock;
 use crate::control::Control;
-use crate::event_loop::{EventLoop, Handle};
+use crate::event_loop::Handle;
 use crate::policy::Policy;
 use crate::poller::{MioPoller, Poller, SimulatedPoller};
-use crate::recorder::{CAPACITY, Note, Recorder, Row, record};
+use crate::recorder::{CAPACITY, Recorder};
 use crate::scenario::Scenario;
-use crate::sys::{self, ThreadId};
+use crate::sys::ThreadId;
 use crate::time::Time;
-use crate::trace::{EventKind, LoopCounters, Trace};
-use crate::world::{ActorId, World};
+use crate::trace::{LoopCounters, Trace};
+use crate::world::World;
 
 /// How long the loops have to fall asleep in their pollers before a real run's start.
 const SETTLE: Duration = Duration::from_millis(2);
-
-/// Room for a thousand tasks that run inside one another, which some scenarios show; only what is used is ever touched.
-const STACK: usize = 32 << 20;
 
 /// Carries a scenario out in virtual time.
 ///
@@ -42,9 +38,22 @@ pub fn run_virtual(scenario: &Scenario, policy: Policy) -> Result<Outcome, RunEr
     let clock = Clock::Simulated(world.clone());
     let late_wake = scenario.environment.late_wake;
     let loops = scenario.loops.iter().map(|l| {
-        let actor = world.register(&l.name);
-        let poller = Box::new(SimulatedPoller::new(world.clone(), actor, late_wake));
-        (Entrance::Actor(world.clone(), actor), poller as Box<dyn Poller>)
+        let actor = if starts_lazily(l, policy) {
+            world.register_absent(&l.name)
+        } else {
+            world.register(&l.name)
+        };
+        let empty_returns = scenario
+            .environment
+            .spurious_returns
+            .iter()
+            .find(|empty| empty.on == l.name);
+        let poller =
+            SimulatedPoller::new(world.clone(), actor, late_wake).with_empty_returns(empty_returns.cloned());
+        (
+            Entrance::Actor(world.clone(), actor),
+            Box::new(poller) as Box<dyn Poller>,
+        )
     });
     let mut stage = Stage::new(scenario, policy, clock, loops.collect());
     let entrances = scenario
@@ -57,11 +66,11 @@ pub fn run_virtual(scenario: &Scenario, policy: Policy) -> Result<Outcome, RunEr
         Ok(()) => world.start(),
         Err(error) => {
             world.abandon();
-            stage.join_all();
+            stage.crew.join_all();
             return Err(error);
         }
     }
-    stage.join_all();
+    stage.crew.join_all();
     match world.stuck() {
         Some(stuck) => Err(stuck.into()),
         None => Ok(Outcome {
@@ -101,50 +110,23 @@ pub fn run_real(scenario: &Scenario, policy: Policy, limit: Duration) -> Result<
     let start = clock.now();
     stage.env.set_start(start);
     stage.raise_scripts(scenario.threads.iter().map(|_| Entrance::Thread).collect())?;
-    stage.play_until(start.after(scenario.window));
+    stage.crew.play_until(&clock, start.after(scenario.window));
     stage.env.loops.iter().for_each(Handle::end);
-    let ended = stage.join_until(start.after(limit), limit);
+    let ended = stage.crew.join_until(&clock, start.after(limit));
     let noise = control.finish(start);
-    ended?;
+    ended.map_err(|thread| RunError::Timeout { thread, limit })?;
     Ok(Outcome {
         trace: stage.trace(start),
         noise: Some(noise),
     })
 }
 
-/// How a thread becomes part of the run.
-enum Entrance {
-    Thread,
-    Actor(Arc<World>, ActorId),
-}
-
-impl Entrance {
-    /// Runs a thread's part. In virtual time as an actor, whose end hands the baton on however it ends.
-    fn play(&self, part: impl FnOnce()) {
-        match self {
-            Entrance::Thread => part(),
-            Entrance::Actor(world, actor) => {
-                // Only a world that is stuck unwinds through here; it says so itself.
-                let _ = catch_unwind(AssertUnwindSafe(|| {
-                    world.enter(*actor);
-                    part();
-                }));
-                world.leave();
-            }
-        }
-    }
-}
-
 struct Stage {
     env: Arc<Env>,
     recorder: Arc<Recorder>,
-    loops: Vec<(Entrance, EventLoop)>,
+    crew: Arc<Crew>,
+    loops: Vec<StageLoop>,
     loop_threads: Vec<ThreadId>,
-    threads: Vec<(String, JoinHandle<()>)>,
-    /// A thread's name when it has ended.
-    ended: (Sender<String>, Receiver<String>),
-    /// The threads that are known to have ended.
-    gone: Vec<String>,
 }
 
 impl Stage {
@@ -154,39 +136,22 @@ impl Stage {
         clock: Clock,
         pollers: Vec<(Entrance, Box<dyn Poller>)>,
     ) -> Stage {
-        let loops = scenario
-            .loops
-            .iter()
-            .zip(pollers)
-            .map(|(spec, (entrance, poller))| {
-                let observer = Arc::new(RecordWarnings);
-                (
-                    entrance,
-                    EventLoop::new(
-                        clock.clone(),
-                        poller,
-                        spec.policy(policy),
-                        spec.slow_task,
-                        observer,
-                    ),
-                )
-            });
-        let loops: Vec<(Entrance, EventLoop)> = loops.collect();
+        let names = Names::of(scenario);
+        let loops = scenario.loops.iter().zip(pollers).map(|(spec, entrance)| {
+            let observer = RecordLoop::new(names.number(&spec.name));
+            StageLoop::new(spec, policy, &clock, entrance, observer)
+        });
+        let loops: Vec<StageLoop> = loops.collect();
         let handles = loops
             .iter()
-            .map(|(_, event_loop)| event_loop.handle().clone())
+            .map(|stage_loop| stage_loop.handle().clone())
             .collect();
-        let recorder = Recorder::new(clock.clone(), CAPACITY);
-        let env = Env::new(scenario, clock, Names::of(scenario), handles);
-        let ended = crossbeam_channel::unbounded();
         Stage {
-            env,
-            recorder,
+            recorder: Recorder::new(clock.clone(), CAPACITY),
+            env: Env::new(scenario, clock, names, handles),
+            crew: Crew::new(),
             loops,
             loop_threads: Vec::new(),
-            threads: Vec::new(),
-            ended,
-            gone: Vec::new(),
         }
     }
 
@@ -203,32 +168,18 @@ impl Stage {
         })
     }
 
-    /// Starts the loops' threads and waits until each has begun.
+    /// Starts the loops' threads and waits until each has begun, or has the first task start one.
     fn raise_loops(&mut self) -> Result<(), RunError> {
         let (ready, begun) = crossbeam_channel::unbounded();
-        let loops = std::mem::take(&mut self.loops);
-        let count = loops.len();
-        for (index, (entrance, mut event_loop)) in loops.into_iter().enumerate() {
-            let (name, ready) = (self.env.scenario.loops[index].name.clone(), ready.clone());
-            let attach = (self.recorder.clone(), name.clone());
-            self.spawn(&name, move || {
-                let _attached = attach.0.attach(&attach.1, true);
-                // The receiver waits for all loops, so it is there.
-                let _ = ready.send(sys::thread_id());
-                entrance.play(|| {
-                    // A poller that fails ends its loop; what it should have run is then missing from the trace.
-                    let _ = event_loop.run();
-                    record(Row {
-                        kind: EventKind::Stopped,
-                        task: None,
-                        run: 0,
-                        deadline: None,
-                        note: Note::None,
-                    });
-                });
-            })?;
+        let (lazy, eager): (Vec<_>, Vec<_>) = self.loops.iter().partition(|stage_loop| stage_loop.is_lazy());
+        lazy.iter()
+            .for_each(|stage_loop| stage_loop.start_by_first_task(&self.crew, &self.recorder));
+        for stage_loop in &eager {
+            stage_loop
+                .start(&self.crew, &self.recorder, ready.clone())
+                .map_err(no_thread)?;
         }
-        self.loop_threads = begun.iter().take(count).flatten().collect();
+        self.loop_threads = begun.iter().take(eager.len()).flatten().collect();
         Ok(())
     }
 
@@ -256,58 +207,7 @@ impl Stage {
     }
 
     fn spawn(&mut self, name: &str, part: impl FnOnce() + Send + 'static) -> Result<(), RunError> {
-        let (ended, thread) = (self.ended.0.clone(), name.to_string());
-        let run = move || {
-            // An outside thread's own error ends that thread only, as it would in any program.
-            let _ = catch_unwind(AssertUnwindSafe(part));
-            let _ = ended.send(thread);
-        };
-        let spawned = std::thread::Builder::new()
-            .name(name.into())
-            .stack_size(STACK)
-            .spawn(run);
-        let thread = spawned.map_err(|error| RunError::System {
-            what: "a thread",
-            error,
-        })?;
-        self.threads.push((name.into(), thread));
-        Ok(())
-    }
-
-    fn join_all(&mut self) {
-        for (_, thread) in self.threads.drain(..) {
-            // Its panics were caught on the thread.
-            let _ = thread.join();
-        }
-    }
-
-    /// Until this instant, or until every thread has ended.
-    fn play_until(&mut self, until: Time) {
-        while self.running() > 0 {
-            let left = until.since(self.env.clock.now());
-            match self.ended.1.recv_timeout(left) {
-                Ok(name) => self.gone.push(name),
-                Err(_) => return,
-            }
-        }
-    }
-
-    fn running(&self) -> usize {
-        self.threads.len() - self.gone.len()
-    }
-
-    /// Joins the threads that end in time; those that don't are left behind, and the first of them is named.
-    fn join_until(&mut self, until: Time, limit: Duration) -> Result<(), RunError> {
-        self.play_until(until);
-        let missing = self.threads.iter().find(|(name, _)| !self.gone.contains(name));
-        if let Some((thread, _)) = missing {
-            return Err(RunError::Timeout {
-                thread: thread.clone(),
-                limit,
-            });
-        }
-        self.join_all();
-        Ok(())
+        self.crew.spawn(name, part).map_err(no_thread)
     }
 
     fn trace(&self, start: Time) -> Trace {
@@ -328,6 +228,9 @@ impl Stage {
                     pending_tasks: handle.pending_tasks() as u64,
                     pending_timers: handle.pending_timers() as u64,
                     longest_turn: counters.longest_turn(),
+                    rebuilds: counters.rebuilds(),
+                    mean_task_time: counters.mean_task_time(),
+                    state: handle.state(),
                 }
             });
         let trace = Trace {
@@ -338,6 +241,14 @@ impl Stage {
             dropped,
         };
         self.env.clear();
+        self.loops.iter().for_each(StageLoop::clear);
         trace
+    }
+}
+
+fn no_thread(error: std::io::Error) -> RunError {
+    RunError::System {
+        what: "a thread",
+        error,
     }
 }

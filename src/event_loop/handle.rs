@@ -4,19 +4,22 @@ use std::cell::Cell;
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender};
-
+use super::lifecycle::Lifecycle;
+use super::nobody::Nobody;
 use super::scheduled::Timer;
+use super::start::Starter;
+use super::task_queue::TaskQueue;
 use super::wake_flag::WakeFlag;
-use super::{Counters, Executor, Observer, Rejected, Tag, Task, TimerHeap, Warning};
+use super::{Counters, Executor, Grace, LoopState, Observer, Rejected, Tag, Task, TimerHeap, Warning};
 use crate::clock::Clock;
-use crate::policy::{Cancelled, ErrorLog, Listeners, Policy, Submission, TaskError, WakeUp};
+use crate::policy::{
+    Cancelled, ErrorLog, LateTask, Listeners, LoopWait, Policy, Submission, TaskError, WakeUp,
+};
 use crate::poller::Wake;
 use crate::promise::{Failure, Promise};
-use crate::time::Time;
 use crate::world::WorldEnded;
 
 /// A loop as other threads see it. Clones are the same loop.
@@ -35,9 +38,15 @@ pub(super) struct Shared {
     pub(super) timers: Mutex<TimerHeap<Timer>>,
     pub(super) flag: WakeFlag,
     pub(super) stopping: AtomicBool,
-    pub(super) ended: AtomicBool,
-    pub(super) queue: Receiver<Post>,
-    post: Sender<Post>,
+    /// The run is over: nothing that happens now is told.
+    pub(super) over: AtomicBool,
+    pub(super) lifecycle: Lifecycle,
+    pub(super) termination: Promise,
+    /// Whether it is the global executor.
+    pub(super) global: bool,
+    pub(super) starter: OnceLock<Starter>,
+    pub(super) queue: TaskQueue,
+    grace: Mutex<Grace>,
     waker: Arc<dyn Wake>,
     /// When the present turn began, on the clock of the timers, in ns.
     pub(super) turn_began: AtomicU64,
@@ -49,13 +58,6 @@ impl Debug for Shared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "EventLoop({})", self.identity)
     }
-}
-
-/// What stands in a loop's queue.
-pub(super) enum Post {
-    Task(Task),
-    /// A timer that was due.
-    Timer(Time, Timer),
 }
 
 thread_local! {
@@ -70,10 +72,14 @@ impl Handle {
         clock: Clock,
         policy: Policy,
         slow_task: Option<Duration>,
+        global: bool,
         waker: Arc<dyn Wake>,
         observer: Arc<dyn Observer>,
     ) -> Handle {
-        let (post, queue) = crossbeam_channel::unbounded();
+        let termination = Promise::new(Arc::new(Nobody::new(policy.loop_wait)), clock.clone());
+        if global {
+            termination.fail(Failure::Unsupported);
+        }
         let shared = Shared {
             clock,
             policy,
@@ -83,9 +89,13 @@ impl Handle {
             timers: Mutex::default(),
             flag: WakeFlag::new(policy.wake == WakeUp::WhenAsleep),
             stopping: AtomicBool::new(false),
-            ended: AtomicBool::new(false),
-            queue,
-            post,
+            over: AtomicBool::new(false),
+            lifecycle: Lifecycle::default(),
+            termination,
+            global,
+            starter: OnceLock::new(),
+            queue: TaskQueue::new(policy.queue_bound, policy.full_queue),
+            grace: Mutex::default(),
             waker,
             turn_began: AtomicU64::new(0),
             identity: NEXT_IDENTITY.fetch_add(1, Ordering::Relaxed),
@@ -110,7 +120,7 @@ impl Handle {
     pub fn discard(&self) {
         let timers = std::mem::take(&mut *self.shared.lock_timers());
         drop(timers);
-        self.shared.queue.try_iter().for_each(drop);
+        self.shared.queue.discard();
     }
 
     /// How many tasks wait.
@@ -154,23 +164,11 @@ impl Handle {
         Ok(future)
     }
 
-    /// Asks the loop to stop after the turn that it is in.
-    pub fn stop(&self) {
-        self.shared.stopping.store(true, Ordering::Release);
-        self.shared.wake_after_post();
-    }
-
     /// Ends the loop's wait, the present one or the next, where its policy wakes at all.
     pub fn wake(&self) {
         if self.shared.policy.wake != WakeUp::Never {
             self.shared.wake();
         }
-    }
-
-    /// Stops the loop at the end of a run: reaches it whatever its policy, and counts for nothing.
-    pub fn end(&self) {
-        self.shared.stopping.store(true, Ordering::Release);
-        self.shared.waker.wake();
     }
 }
 
@@ -181,19 +179,32 @@ impl Executor for Handle {
 
     fn execute(&self, task: Task) -> Result<(), Rejected> {
         let shared = &self.shared;
-        if shared.ended.load(Ordering::Acquire) {
-            return Err(Rejected);
+        if shared.takes_nothing() {
+            return shared.late_task();
         }
         match shared.policy.submission {
             Submission::InlineOnLoop if self.in_loop() => shared.run_task(task),
             Submission::InlineOnCaller if !self.in_loop() => shared.run_task(task),
             Submission::LosesFirst if !shared.lost_one.swap(true, Ordering::Relaxed) => {}
             _ => {
-                shared.push(Post::Task(task));
+                let ticket = shared.queue.offer(task)?;
+                shared.start_thread();
+                if shared.takes_nothing() && shared.queue.withdraw(ticket) {
+                    return shared.late_task();
+                }
                 shared.wake_after_post();
             }
         }
         Ok(())
+    }
+
+    fn refuses_wait(&self, done: bool) -> bool {
+        match self.shared.policy.loop_wait {
+            LoopWait::RefusedForOwn => !done && self.in_loop(),
+            LoopWait::RefusedForAny => !done && on_any_loop(),
+            LoopWait::RefusedEvenDone => self.in_loop(),
+            LoopWait::Allowed => false,
+        }
     }
 
     fn notify(&self, listener: Task) {
@@ -205,7 +216,38 @@ impl Executor for Handle {
     }
 }
 
+/// Whether the calling thread runs a loop.
+pub(super) fn on_any_loop() -> bool {
+    RUNNING.get() != 0
+}
+
 impl Shared {
+    /// Whether the loop has shut down.
+    pub(super) fn takes_nothing(&self) -> bool {
+        self.lifecycle.state() >= LoopState::ShutDown
+    }
+
+    fn late_task(&self) -> Result<(), Rejected> {
+        match self.policy.late_task {
+            LateTask::Refused => Err(Rejected),
+            LateTask::Ignored => Ok(()),
+        }
+    }
+
+    /// Whether whatever runs is to be the last.
+    pub(super) fn stops(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn lock_grace(&self) -> MutexGuard<'_, Grace> {
+        self.grace.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Ends the loop's wait without counting it.
+    pub(super) fn wake_for_end(&self) {
+        self.waker.wake();
+    }
+
     pub(super) fn become_current(&self) {
         RUNNING.set(self.identity);
     }
@@ -215,11 +257,6 @@ impl Shared {
         self.timers
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
-    pub(super) fn push(&self, post: Post) {
-        // The receiver lives beside the sender, so there is always one.
-        let _ = self.post.send(post);
     }
 
     pub(super) fn wake_after_post(&self) {

@@ -4,9 +4,17 @@
 //! a simulated world. It records nothing itself: an [`Observer`] hears of warnings, tasks record what they do.
 
 mod counters;
+mod global_life;
 mod handle;
+mod lifecycle;
+mod nobody;
 mod repeat;
 mod scheduled;
+mod shutdown;
+mod slice;
+mod spin_guard;
+mod start;
+mod task_queue;
 mod timer_clock;
 mod timer_heap;
 mod turn;
@@ -19,10 +27,12 @@ use thiserror::Error;
 
 pub use counters::Counters;
 pub use handle::Handle;
+pub use lifecycle::LoopState;
 pub use repeat::{LastRun, Repeat};
 pub use scheduled::Scheduled;
+pub use shutdown::Grace;
 pub use timer_heap::{TimerHeap, TimerKey};
-pub use turn::EventLoop;
+pub use turn::{Ended, EventLoop};
 
 use crate::time::Time;
 
@@ -65,6 +75,9 @@ pub trait Executor: Send + Sync + Debug {
     /// Runs a listener: at once when the caller is on the executor's thread, else as a task. One that the executor
     /// refuses is lost, as in Netty, which logs it.
     fn notify(&self, listener: Task);
+
+    /// Whether the calling thread may not wait for a future of this executor, which is done or not.
+    fn refuses_wait(&self, done: bool) -> bool;
 }
 
 /// The executor takes no more tasks.
@@ -76,6 +89,9 @@ pub struct Rejected;
 pub trait Observer: Send + Sync + Debug {
     /// The loop logs a warning about a task.
     fn warned(&self, tag: Tag, warning: Warning<'_>);
+
+    /// The loop's state has moved on.
+    fn moved(&self, to: LoopState);
 }
 
 /// What a loop warns of.

@@ -1,6 +1,5 @@
 //! Timers: armed from any thread, in the heap until they are due, cancelled from any thread.
 
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -61,7 +60,7 @@ impl Handle {
         repeat: Option<Repeat>,
         work: impl FnMut(&Firing) + Send + 'static,
     ) -> Result<Scheduled, Rejected> {
-        if self.shared.ended.load(Ordering::Acquire) {
+        if self.shared.takes_nothing() {
             return Err(Rejected);
         }
         let scheduled = Scheduled {
@@ -76,6 +75,7 @@ impl Handle {
             scheduled: scheduled.clone(),
         };
         let first = self.shared.arm(deadline, timer);
+        self.shared.start_thread();
         match self.shared.policy.wake {
             WakeUp::Never if first => self.shared.wake(),
             WakeUp::WhenAsleep if !first => {}

@@ -5,15 +5,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::handle::{Handle, Post, Shared};
+use super::global_life::QuietTick;
+use super::handle::{Handle, Shared};
 use super::scheduled::Timer;
-use super::{Firing, LastRun, Observer, Warning};
+use super::shutdown::Progress;
+use super::spin_guard::SpinGuard;
+use super::{Firing, LastRun, LoopState, Observer, Warning};
 use crate::clock::Clock;
 use crate::policy::{
-    Cancelled, Due, ErrorLog, PeriodicError, Policy, Rearm, RunningCancel, TimerPass, TurnOrder, WakeUp,
+    Cancelled, Due, ErrorLog, PeriodicError, Policy, Rearm, RunningCancel, Shutdown, TimerPass, TurnOrder,
+    WakeUp,
 };
 use crate::poller::Poller;
 use crate::promise::{Failure, Promise};
+use crate::scenario::LoopKind;
 use crate::time::{Time, nanos};
 
 /// An event loop. It belongs to the thread that turns it; everyone else has a [`Handle`].
@@ -23,6 +28,19 @@ pub struct EventLoop {
     poller: Box<dyn Poller>,
     /// When the present turn's wait ended.
     turn_began: Option<Time>,
+    progress: Progress,
+    spins: SpinGuard,
+    /// Of the global executor.
+    quiet_tick: Option<QuietTick>,
+}
+
+/// How [`EventLoop::run`] ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// For good.
+    Terminated,
+    /// The global executor has nothing to do; it runs again when the next task starts another thread.
+    AtRest,
 }
 
 impl EventLoop {
@@ -31,15 +49,19 @@ impl EventLoop {
         clock: Clock,
         poller: Box<dyn Poller>,
         policy: Policy,
-        slow_task: Option<Duration>,
+        (kind, slow_task): (LoopKind, Option<Duration>),
         observer: Arc<dyn Observer>,
     ) -> EventLoop {
         let slow_task = slow_task.or(policy.slow_task);
-        let handle = Handle::new(clock, policy, slow_task, poller.waker(), observer);
+        let global = kind == LoopKind::GlobalExecutor;
+        let handle = Handle::new(clock, policy, slow_task, global, poller.waker(), observer);
         EventLoop {
+            quiet_tick: QuietTick::of(&handle.shared),
             handle,
             poller,
             turn_began: None,
+            progress: Progress::default(),
+            spins: SpinGuard::new(policy.rebuild_after),
         }
     }
 
@@ -48,22 +70,34 @@ impl EventLoop {
         &self.handle
     }
 
-    /// Turns until somebody asks it to stop; then refuses what comes.
+    /// Turns until it has been shut down, or the global executor has nothing to do.
     ///
     /// # Errors
-    /// What the poller reports.
-    pub fn run(&mut self) -> io::Result<()> {
+    /// What the poller reports; the loop is terminated then too.
+    pub fn run(&mut self) -> io::Result<Ended> {
         self.shared().become_current();
-        let result = self.turn_until_stopped();
-        self.shared().ended.store(true, Ordering::Release);
-        result
+        self.shared().lifecycle.start();
+        self.progress.ran_at(self.shared().clock.now());
+        let ended = self.turn_until_ended();
+        if !matches!(ended, Ok(Ended::AtRest)) {
+            self.shared().terminate();
+        }
+        ended
     }
 
-    fn turn_until_stopped(&mut self) -> io::Result<()> {
-        while !self.shared().stopping.load(Ordering::Acquire) {
+    fn turn_until_ended(&mut self) -> io::Result<Ended> {
+        while !self.shared().stops() {
             self.turn()?;
+            if self.progress.confirm(&self.handle.shared) {
+                break;
+            }
+            if let Some(tick) = &mut self.quiet_tick
+                && tick.ends_thread(&self.handle.shared)
+            {
+                return Ok(Ended::AtRest);
+            }
         }
-        Ok(())
+        Ok(Ended::Terminated)
     }
 
     /// One turn: a wait, then tasks and timers in the policy's order.
@@ -72,25 +106,19 @@ impl EventLoop {
     /// What the poller reports.
     pub fn turn(&mut self) -> io::Result<()> {
         self.wait()?;
-        let shared = self.shared();
-        self.pass(shared);
+        let shared = &self.handle.shared;
+        let ran = shared.pass();
+        if ran {
+            self.progress.ran_at(shared.clock.now());
+        }
+        if self.spins.turned(ran) {
+            self.poller.rebuild()?;
+            shared.counters.add_rebuild();
+        }
         if shared.policy.wake == WakeUp::ClearedLate {
             shared.flag.clear();
         }
         Ok(())
-    }
-
-    fn pass(&self, shared: &Shared) {
-        match shared.policy.turn {
-            TurnOrder::IoThenTasks => {
-                shared.queue_due_timers();
-                shared.drain_queue();
-            }
-            TurnOrder::TasksTimersIo => {
-                shared.drain_queue();
-                shared.run_due_timers();
-            }
-        }
     }
 
     fn shared(&self) -> &Shared {
@@ -100,6 +128,8 @@ impl EventLoop {
     fn wait(&mut self) -> io::Result<()> {
         let shared = &self.handle.shared;
         let until = shared.wait_until(&mut self.turn_began);
+        let tick = self.quiet_tick.as_ref().map(QuietTick::next);
+        let until = [until, tick].into_iter().flatten().min();
         shared.counters.add_poll();
         self.poller.wait(&shared.clock, until)?;
         match shared.policy.wake {
@@ -114,6 +144,26 @@ impl EventLoop {
 }
 
 impl Shared {
+    /// Tasks and timers in the policy's order; whether any ran.
+    fn pass(&self) -> bool {
+        match self.policy.turn {
+            TurnOrder::IoThenTasks => {
+                self.queue_due_timers();
+                self.drain_slice(Duration::ZERO)
+            }
+            TurnOrder::TasksTimersIo => {
+                let tasks = self.drain_slice(Duration::ZERO);
+                let timers = !self.drops_timers() && self.run_due_timers();
+                tasks || timers
+            }
+        }
+    }
+
+    /// Whether the turn ends before its timers: by the words of text D nothing that waits runs after a shutdown.
+    fn drops_timers(&self) -> bool {
+        self.stops()
+    }
+
     /// Until when the poller may wait; ends the present turn.
     fn wait_until(&self, turn_began: &mut Option<Time>) -> Option<Time> {
         let now = self.clock.now();
@@ -125,7 +175,9 @@ impl Shared {
         }
         // Looked at after the flag was cleared: a post that saw it set is in the queue by now.
         let waiting = self.policy.wake.looks_at_queue() && !self.queue.is_empty();
-        if waiting || self.stopping.load(Ordering::Acquire) {
+        let ending =
+            self.policy.shutdown == Shutdown::Graceful && self.lifecycle.state() >= LoopState::ShuttingDown;
+        if waiting || ending || self.stopping.load(Ordering::Acquire) {
             return Some(now);
         }
         self.lock_timers()
@@ -152,33 +204,17 @@ impl Shared {
         }
     }
 
-    fn drain_queue(&self) {
-        while let Ok(post) = self.queue.try_recv() {
-            match post {
-                Post::Task(task) => self.run_task(task),
-                Post::Timer(due, timer) => {
-                    self.run_timer(due, timer);
-                    if self.policy.timer_pass == TimerPass::LookAgain {
-                        self.queue_due_timers();
-                    }
-                }
-            }
-            if self.stopping.load(Ordering::Relaxed) {
-                return;
-            }
-        }
-    }
-
     /// Netty: what is due goes behind the tasks that wait already, and runs as one of them.
-    fn queue_due_timers(&self) {
+    pub(super) fn queue_due_timers(&self) {
         let horizon = self.due_horizon();
         while let Some((due, timer)) = self.pop_due(horizon) {
-            self.push(Post::Timer(due, timer));
+            self.queue.push_timer(due, timer);
         }
     }
 
-    /// Text D: what is due runs now, behind all tasks.
-    fn run_due_timers(&self) {
+    /// Text D: what is due runs now, behind all tasks. Whether anything ran.
+    fn run_due_timers(&self) -> bool {
+        let before = self.counters.timers();
         match self.policy.timer_pass {
             TimerPass::Collected => {
                 let horizon = self.due_horizon();
@@ -192,13 +228,14 @@ impl Shared {
                 }
             }
         }
+        self.counters.timers() > before
     }
 
     fn pop_due(&self, horizon: Time) -> Option<(Time, Timer)> {
         self.lock_timers().pop_due(horizon)
     }
 
-    fn run_timer(&self, due: Time, mut timer: Timer) {
+    pub(super) fn run_timer(&self, due: Time, mut timer: Timer) {
         let future = timer.scheduled.future().clone();
         let starts = if timer.repeat.is_some() && self.policy.running_cancel == RunningCancel::Refused {
             !future.is_done()

@@ -3,12 +3,16 @@
 //! Each field is one choice with a named set of values. The four policies are constants; a fault
 //! ([`crate::fault`]) changes one choice to a wrong one. The loop knows choices only, never a policy's name.
 
+mod executor_values;
 mod values;
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub use executor_values::{
+    FullQueue, GlobalLife, GlobalShutdown, LateTask, LoopWait, Shutdown, TaskSlice, ThreadStart,
+};
 pub use values::{
     Cancelled, DelayFrom, Due, ErrorLog, FixedDelay, Listeners, Overflow, PeriodicError, Rearm,
     RunningCancel, Submission, TaskError, Ties, TimerClock, TimerPass, TurnOrder, WakeUp,
@@ -57,6 +61,28 @@ pub struct Policy {
     pub cancelled: Cancelled,
     /// What a cancel does to a task that runs.
     pub running_cancel: RunningCancel,
+    /// How many tasks may wait; absent: any number.
+    pub queue_bound: Option<usize>,
+    /// What becomes of a task for which there is no room.
+    pub full_queue: FullQueue,
+    /// When a loop that the scenario leaves unstarted gets its thread.
+    pub thread_start: ThreadStart,
+    /// What a shutdown does to what waits.
+    pub shutdown: Shutdown,
+    /// What becomes of a task given to a loop that has shut down.
+    pub late_task: LateTask,
+    /// Which waits for a future a loop's thread refuses.
+    pub loop_wait: LoopWait,
+    /// How long a drain of the queue may go on.
+    pub task_slice: TaskSlice,
+    /// After how many tasks of a drain the slice is looked at, each time.
+    pub slice_looked_at: u64,
+    /// After how many empty returns in a row the poller is rebuilt; absent: never.
+    pub rebuild_after: Option<u32>,
+    /// How long the global executor's thread lives.
+    pub global_life: GlobalLife,
+    /// What a shutdown of the global executor does.
+    pub global_shutdown: GlobalShutdown,
 }
 
 /// The policies by name.
@@ -94,6 +120,25 @@ const NETTY: Policy = Policy {
     overflow: Overflow::Saturates,
     cancelled: Cancelled::Removed,
     running_cancel: RunningCancel::Refused,
+    queue_bound: None,
+    full_queue: FullQueue::Refuses,
+    thread_start: ThreadStart::FirstTask,
+    shutdown: Shutdown::Graceful,
+    late_task: LateTask::Refused,
+    loop_wait: LoopWait::RefusedForOwn,
+    task_slice: TaskSlice::Time {
+        slice: Duration::from_millis(1000),
+    },
+    slice_looked_at: 64,
+    rebuild_after: Some(512),
+    global_life: GlobalLife::UntilQuiet,
+    global_shutdown: GlobalShutdown::Unsupported,
+};
+
+/// Netty 4.1, `NioEventLoop`: the time of tasks is a share of that of I/O, 50 by default.
+const NETTY41: Policy = Policy {
+    task_slice: TaskSlice::Share { io_ratio: 50 },
+    ..NETTY
 };
 
 /// Text D, `EventLoopImpl`.
@@ -106,6 +151,11 @@ const LINKD: Policy = Policy {
     slow_task: Some(Duration::from_millis(50)),
     wake: WakeUp::SinceWait,
     cancelled: Cancelled::Marked,
+    shutdown: Shutdown::DropsQueue,
+    late_task: LateTask::Ignored,
+    loop_wait: LoopWait::Allowed,
+    task_slice: TaskSlice::Unlimited,
+    rebuild_after: None,
     ..NETTY
 };
 
@@ -115,6 +165,7 @@ const LINKD_LISTED: Policy = Policy {
     timer_pass: TimerPass::LookAgain,
     slow_task: None,
     overflow: Overflow::Wraps,
+    shutdown: Shutdown::EndsTurn,
     ..LINKD
 };
 
@@ -140,7 +191,8 @@ impl PolicyName {
     /// Its choices.
     pub const fn policy(self) -> Policy {
         match self {
-            PolicyName::Netty | PolicyName::Netty41 => NETTY,
+            PolicyName::Netty => NETTY,
+            PolicyName::Netty41 => NETTY41,
             PolicyName::Linkd => LINKD,
             PolicyName::LinkdListed => LINKD_LISTED,
         }

@@ -22,6 +22,12 @@ pub trait Poller: Send + Debug {
     /// What the operating system reports.
     fn wait(&mut self, clock: &Clock, until: Option<Time>) -> io::Result<()>;
 
+    /// Makes it anew: what was registered stays so, and so do its wakers.
+    ///
+    /// # Errors
+    /// Out of descriptors, or what else the operating system reports.
+    fn rebuild(&mut self) -> io::Result<()>;
+
     /// What wakes this poller.
     fn waker(&self) -> Arc<dyn Wake>;
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{MissedTicks, Mode};
-use crate::time::{Time, millis};
+use crate::time::{Time, millis, millis_option};
 
 /// One thing that a thread or a task's body does.
 ///
@@ -211,11 +211,50 @@ pub enum Action {
         /// Which.
         promise: String,
     },
-    /// Asks a loop to stop.
+    /// Takes a permit, waiting while there is none.
+    Acquire {
+        /// Of which.
+        permits: String,
+        /// Goes on without one after so long.
+        #[serde(rename = "limit_ms", with = "millis")]
+        limit: Duration,
+    },
+    /// Gives a permit back.
+    Release {
+        /// Of which.
+        permits: String,
+    },
+    /// The same a number of times, each begun on a grid of instants from now on; at once where one has passed.
+    Paced {
+        /// How often.
+        times: u32,
+        /// The step of the grid.
+        #[serde(rename = "every_ms", with = "millis")]
+        every: Duration,
+        /// What is done.
+        body: Vec<Action>,
+    },
+    /// Asks a loop to shut down, in the way of its policy.
     Shutdown {
         /// Which loop; absent: the task's own or the first.
         #[serde(rename = "on", default, skip_serializing_if = "Option::is_none")]
         on: Option<String>,
+        /// The quiet period of a graceful one; absent: the policy's own, 2 s.
+        #[serde(
+            rename = "quiet_ms",
+            with = "millis_option",
+            default,
+            skip_serializing_if = "Option::is_none"
+        )]
+        quiet: Option<Duration>,
+        /// The time-out of a graceful one, not less than the quiet period; absent: the policy's own, 15 s.
+        #[serde(
+            rename = "timeout_ms",
+            with = "millis_option",
+            default,
+            skip_serializing_if = "Option::is_none"
+        )]
+        timeout: Option<Duration>,
     },
 }
 

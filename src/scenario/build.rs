@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::{
-    Action, Condition, Environment, LoopSpec, PromiseSpec, Record, Scenario, Script, Steps, TaskSpec,
+    Action, Condition, Environment, LoopSpec, PermitSpec, PromiseSpec, Record, Scenario, Script, Steps,
+    TaskSpec,
 };
 use crate::choice::Choice;
 use crate::time::Time;
@@ -17,19 +18,13 @@ impl Scenario {
     /// Several loops and one outside thread, `main`.
     pub fn loops(names: &[&str], window: Duration) -> Scenario {
         Scenario {
-            loops: names
-                .iter()
-                .map(|&name| LoopSpec {
-                    name: name.into(),
-                    slow_task: None,
-                    choices: Vec::new(),
-                })
-                .collect(),
+            loops: names.iter().map(|&name| LoopSpec::new(name)).collect(),
             threads: vec![Script {
                 name: "main".into(),
                 steps: Vec::new(),
             }],
             tasks: Vec::new(),
+            permits: Vec::new(),
             promises: Vec::new(),
             window,
             seed: super::first_seed(),
@@ -43,10 +38,24 @@ impl Scenario {
     /// # Panics
     /// When no loop has that name: a defect of the probe, found by building its scenario.
     pub fn choose(&mut self, on: &str, choice: Choice) {
-        let spec = self.loops.iter_mut().find(|spec| spec.name == on);
+        self.loop_spec(on).choices.push(choice);
+    }
+
+    /// A loop, to be set up.
+    ///
+    /// # Panics
+    /// As [`Scenario::choose`].
+    pub fn loop_spec(&mut self, name: &str) -> &mut LoopSpec {
+        let spec = self.loops.iter_mut().find(|spec| spec.name == name);
         spec.expect("the scenario has a loop of that name")
-            .choices
-            .push(choice);
+    }
+
+    /// Permits, for [`Steps::acquire`] and [`Steps::release`].
+    pub fn permits(&mut self, name: &str, count: u64) {
+        self.permits.push(PermitSpec {
+            name: name.into(),
+            count,
+        });
     }
 
     /// The steps of `main`.
@@ -217,6 +226,35 @@ impl ThreadScript<'_> {
                 task,
                 on: Some(on.into()),
             }],
+        })
+    }
+}
+
+impl ThreadScript<'_> {
+    /// Gives the same task to a loop a number of times, on a grid of instants from now on.
+    pub fn execute_paced(self, times: u64, every: Duration, on: &[&str], task: TaskDef) -> Self {
+        let (this, task) = self.bring(task);
+        let give = |on: &&str| Action::Execute {
+            task: task.clone(),
+            on: Some((*on).into()),
+        };
+        this.step(Action::Paced {
+            times: u32::try_from(times).unwrap_or(u32::MAX),
+            every,
+            body: on.iter().map(give).collect(),
+        })
+    }
+
+    /// Does the same a number of times.
+    pub fn repeat(self, times: u64, body: impl FnOnce(TaskDef) -> TaskDef) -> Self {
+        let TaskDef { spec, nested } = body(task("repeated"));
+        let ThreadScript { scenario, thread } = self;
+        for task in nested {
+            scenario.add_task(task);
+        }
+        ThreadScript { scenario, thread }.step(Action::Repeat {
+            times: u32::try_from(times).unwrap_or(u32::MAX),
+            body: spec.body,
         })
     }
 }

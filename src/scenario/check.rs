@@ -85,14 +85,22 @@ impl Scenario {
         )?;
         let promises = self.promises.iter().map(|p| p.name.as_str());
         let futures = unique("promises", "promise or task", promises, tasks.clone())?;
+        let permits = self.permits.iter().map(|p| p.name.as_str());
+        let permits = unique("permits", "group of permits", permits, BTreeSet::new())?;
         let names = Names {
             loops,
             tasks,
             futures,
+            permits,
         };
         for (index, promise) in self.promises.iter().enumerate() {
             names.known(&names.loops, "loop", &promise.owner, || {
                 format!("promises[{index}].loop")
+            })?;
+        }
+        for (index, empty) in self.environment.spurious_returns.iter().enumerate() {
+            names.known(&names.loops, "loop", &empty.on, || {
+                format!("environment.spurious_returns[{index}].loop")
             })?;
         }
         for (index, script) in self.threads.iter().enumerate() {
@@ -141,6 +149,7 @@ struct Names<'a> {
     loops: BTreeSet<&'a str>,
     tasks: BTreeSet<&'a str>,
     futures: BTreeSet<&'a str>,
+    permits: BTreeSet<&'a str>,
 }
 
 impl Names<'_> {
@@ -226,10 +235,21 @@ impl Names<'_> {
                 }
                 task(name).and_then(|()| on(target))
             }
-            Action::Shutdown { on: target } | Action::Gauges { on: target } | Action::Wake { on: target } => {
-                on(target)
+            Action::Gauges { on: target } | Action::Wake { on: target } => on(target),
+            Action::Shutdown {
+                on: target,
+                quiet: Some(quiet),
+                timeout: Some(timeout),
+            } if timeout < quiet => on(target).and_then(|()| {
+                let problem = "a time-out must not be shorter than the quiet period";
+                Err(number(&format!("{place}.timeout_ms"), problem))
+            }),
+            Action::Shutdown { on: target, .. } => on(target),
+            Action::Acquire { permits, .. } | Action::Release { permits } => {
+                self.known(&self.permits, "permits", permits, || format!("{place}.permits"))
             }
             Action::Cancel { task: name, .. } => future(name, "task"),
+            Action::Wait { future: name, .. } if self.loops.contains(name.as_str()) => Ok(()),
             Action::Wait { future: name, .. } => future(name, "future"),
             Action::Listen {
                 future: name,
@@ -244,7 +264,7 @@ impl Names<'_> {
                 }
                 future(promise, "promise")
             }
-            Action::OnRun { body, .. } | Action::Repeat { body, .. } => {
+            Action::OnRun { body, .. } | Action::Repeat { body, .. } | Action::Paced { body, .. } => {
                 self.steps(body, &format!("{place}.body"), depth + 1)
             }
             Action::Catch { body, handler } => {

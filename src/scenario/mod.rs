@@ -21,7 +21,7 @@ pub use steps::Steps;
 use crate::calendar::WallStep;
 use crate::choice::Choice;
 use crate::policy::Policy;
-use crate::time::{millis, millis_option};
+use crate::time::{Time, millis, millis_option};
 
 /// Everything one case of a probe does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,6 +33,9 @@ pub struct Scenario {
     pub threads: Vec<Script>,
     /// The named tasks.
     pub tasks: Vec<TaskSpec>,
+    /// Permits that threads and tasks share.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub permits: Vec<PermitSpec>,
     /// Promises that some thread or task completes with [`Action::Complete`]; each belongs to a loop.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promises: Vec<PromiseSpec>,
@@ -91,9 +94,50 @@ pub struct LoopSpec {
     /// Choices that this loop makes otherwise than the policy: a counter-example beside the right way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<Choice>,
+    /// What kind of executor it is.
+    #[serde(default, skip_serializing_if = "LoopKind::is_event_loop")]
+    pub kind: LoopKind,
+    /// Whether it has no thread until its first task; the global executor never has. Others are started before the
+    /// scenario begins.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lazy: bool,
+}
+
+/// What kind of executor a loop is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoopKind {
+    /// An event loop, which lives until it is shut down.
+    #[default]
+    EventLoop,
+    /// An executor for everybody, whose thread ends when there is nothing to do. Its threads carry its name and a
+    /// number.
+    GlobalExecutor,
+}
+
+impl LoopKind {
+    fn is_event_loop(&self) -> bool {
+        *self == LoopKind::EventLoop
+    }
 }
 
 impl LoopSpec {
+    /// An event loop as the policy makes it.
+    pub fn new(name: &str) -> LoopSpec {
+        LoopSpec {
+            name: name.into(),
+            slow_task: None,
+            choices: Vec::new(),
+            kind: LoopKind::EventLoop,
+            lazy: false,
+        }
+    }
+
+    /// Whether its thread is made by its first task.
+    pub fn starts_lazily(&self) -> bool {
+        self.lazy || self.kind == LoopKind::GlobalExecutor
+    }
+
     /// The policy of this loop, where the run's is `base`.
     pub fn policy(&self, base: Policy) -> Policy {
         self.choices
@@ -145,6 +189,16 @@ impl Record {
     }
 }
 
+/// A number of permits: [`Action::Acquire`] takes one and waits while there is none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PermitSpec {
+    /// Their name.
+    pub name: String,
+    /// How many there are.
+    pub count: u64,
+}
+
 /// A promise completed by an action.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -166,6 +220,23 @@ pub struct Environment {
     /// When somebody sets the wall clock, and by how much.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wall_steps: Vec<WallStep>,
+    /// Whose pollers return for nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spurious_returns: Vec<EmptyReturns>,
+}
+
+/// Waits of one loop's poller that return though nothing happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EmptyReturns {
+    /// Which loop's.
+    #[serde(rename = "loop")]
+    pub on: String,
+    /// From when on.
+    #[serde(rename = "from_ms")]
+    pub from: Time,
+    /// How many.
+    pub count: u64,
 }
 
 impl Environment {

@@ -226,8 +226,36 @@ pub trait Steps: Sized {
         })
     }
 
-    /// Asks the loop to stop.
+    /// Asks the loop to shut down.
     fn shutdown(self) -> Self {
-        self.step(Action::Shutdown { on: None })
+        self.step(Action::Shutdown {
+            on: None,
+            quiet: None,
+            timeout: None,
+        })
+    }
+
+    /// Asks this loop to shut down, with a quiet period and a time-out where the policy has them.
+    fn shutdown_of(self, on: &str, quiet: Option<Duration>, timeout: Option<Duration>) -> Self {
+        self.step(Action::Shutdown {
+            on: Some(on.into()),
+            quiet,
+            timeout,
+        })
+    }
+
+    /// Takes a permit.
+    fn acquire(self, permits: &str, limit: Duration) -> Self {
+        self.step(Action::Acquire {
+            permits: permits.into(),
+            limit,
+        })
+    }
+
+    /// Gives a permit back.
+    fn release(self, permits: &str) -> Self {
+        self.step(Action::Release {
+            permits: permits.into(),
+        })
     }
 }

@@ -1,5 +1,7 @@
 //! Known defects: each changes one choice of a policy to a wrong one, to show that a claim can break.
 
+mod executors;
+
 use std::time::Duration;
 
 use crate::policy::{
@@ -287,6 +289,23 @@ pub const FAULTS: &[Fault] = &[
             ..p
         },
     },
+    executors::SIXTEEN_TASKS,
+    executors::DISCARDING_QUEUE,
+    executors::EAGER_START,
+    executors::GRACEFUL_SHUTDOWN,
+    executors::HARD_SHUTDOWN,
+    executors::SHUTDOWN_ENDS_TURN,
+    executors::SILENT_REFUSAL,
+    executors::LOUD_REFUSAL,
+    executors::UNCHECKED_WAIT,
+    executors::WAIT_REFUSED_FOR_ANY,
+    executors::WAIT_REFUSED_EVEN_DONE,
+    executors::ENDLESS_SLICE,
+    executors::SHORT_SLICE,
+    executors::WATCHED_SLICE,
+    executors::NO_REBUILD,
+    executors::GLOBAL_LIVES_ON,
+    executors::GLOBAL_SHUTS_DOWN,
 ];
 
 /// The fault of that name.
