@@ -1,5 +1,6 @@
 //! The list of probes, handed to the library's command line. One file per probe beside this one.
 
+mod blocking_wait;
 mod cancel;
 mod clock_step;
 mod execute_order;
@@ -7,7 +8,11 @@ mod fixed_rate_catchup;
 mod heartbeat_delay;
 mod loop_demo;
 mod periodic_panic;
+mod queue_capacity;
+mod slow_task;
+mod spin_rebuild;
 mod task_scheduling;
+mod thread_start;
 mod timer_churn;
 mod timer_delay;
 mod timer_order;
@@ -27,9 +32,14 @@ const PROBES: &[&Probe] = &[
     &timer_churn::PROBE,
     &clock_step::PROBE,
     &periodic_panic::PROBE,
+    &blocking_wait::PROBE,
+    &slow_task::PROBE,
+    &spin_rebuild::PROBE,
     &execute_order::PROBE,
     &wakeup::PROBE,
     &loop_demo::PROBE,
+    &queue_capacity::PROBE,
+    &thread_start::PROBE,
     &cancel::PROBE,
 ];
 

@@ -109,6 +109,14 @@ impl ParamSpec {
         self
     }
 
+    /// The same, a count of no more than this.
+    pub const fn at_most(mut self, most: u64) -> ParamSpec {
+        if let ParamKind::Count { default, least, .. } = self.kind {
+            self.kind = ParamKind::Count { default, least, most };
+        }
+        self
+    }
+
     /// Its default as one would write it on the command line.
     pub fn default_text(&self) -> String {
         self.default_value().text()
