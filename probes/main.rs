@@ -5,10 +5,13 @@ mod cancel;
 mod clock_step;
 mod execute_order;
 mod fixed_rate_catchup;
+mod global_executor;
 mod heartbeat_delay;
+mod io_share;
 mod loop_demo;
 mod periodic_panic;
 mod queue_capacity;
+mod shutdown;
 mod slow_task;
 mod spin_rebuild;
 mod task_scheduling;
@@ -40,6 +43,9 @@ const PROBES: &[&Probe] = &[
     &loop_demo::PROBE,
     &queue_capacity::PROBE,
     &thread_start::PROBE,
+    &shutdown::PROBE,
+    &io_share::PROBE,
+    &global_executor::PROBE,
     &cancel::PROBE,
 ];
 

@@ -53,6 +53,7 @@ impl Names {
         tasks
             .chain(scenario.promises.iter().map(|promise| promise.name.as_str()))
             .chain(scenario.loops.iter().map(|spec| spec.name.as_str()))
+            .chain(scenario.permits.iter().map(|spec| spec.name.as_str()))
             .for_each(|name| names.add(name));
         visit(scenario, &mut |action| match action {
             Action::Mark { label } | Action::Warn { label } => names.add(label),
