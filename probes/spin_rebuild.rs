@@ -34,7 +34,8 @@ pub(crate) const PROBE: Probe = Probe {
             "endless",
             10_000,
             "how often that of the second does: the cause outlives the first new poller",
-        ),
+        )
+        .quick("1100"),
     ],
     cases: &[Case {
         name: "main",
