@@ -108,7 +108,7 @@ fn shared(p: &Params) -> Scenario {
 fn judge(e: &Evidence<'_>, r: &mut Readings) {
     let t = e.trace;
     if e.case == "shared" {
-        let given = t.of("other").find(|event| event.event == EventKind::Submitted);
+        let given = t.submissions("other").next();
         let started = t.start("other");
         let wait = given.zip(started);
         let reading = r.near(

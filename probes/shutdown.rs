@@ -335,7 +335,7 @@ fn judge(e: &Evidence<'_>, r: &mut Readings) {
                 .note("stopped last");
         }
         "stages" => {
-            let (accepted, ran) = (submitted(t, "work"), t.starts("work").count());
+            let (accepted, ran) = (t.submissions("work").count(), t.starts("work").count());
             r.exact("SD-7", accepted - ran.min(accepted), 0)
                 .note(format!("of {accepted}"));
             let closed = t.marks("stopped accepting").next().map(|mark| mark.at);
@@ -409,56 +409,40 @@ fn judge_graceful(e: &Evidence<'_>, r: &mut Readings) {
 
 fn judge_late(e: &Evidence<'_>, r: &mut Readings) {
     let t = e.trace;
-    let refused = |task: &str| {
-        t.of(task)
-            .filter(|event| event.event == EventKind::Rejected)
-            .count()
-    };
     let id = match e.policy {
         PolicyName::Linkd | PolicyName::LinkdListed => {
             r.exact("SD-2", t.starts("late task").count(), 0).note("run");
-            r.exact("SD-2", refused("late task"), 0).note("refused");
-            r.exact("SD-2", refused("late timer"), 1).note("timers refused");
+            r.exact("SD-2", t.refusals("late task").count(), 0)
+                .note("refused");
+            r.exact("SD-2", t.refusals("late timer").count(), 1)
+                .note("timers refused");
             return;
         }
         _ => "SD-4",
     };
-    r.exact(id, refused("late task"), 1).note("refused");
-    let posted = submitted(t, "task") as i64;
-    let lost = posted - refused("task") as i64 - t.starts("task").count() as i64;
+    r.exact(id, t.refusals("late task").count(), 1).note("refused");
+    let posted = t.submissions("task").count() as i64;
+    let lost = posted - t.refusals("task").count() as i64 - t.starts("task").count() as i64;
     r.exact(id, lost, 0).note(format!(
         "of {posted} posted across the shutdown neither run nor refused"
     ));
 }
 
-fn submitted(t: &Trace, task: &str) -> usize {
-    t.of(task)
-        .filter(|event| event.event == EventKind::Submitted)
-        .count()
-}
-
 /// When a loop was asked to shut down.
 fn asked(t: &Trace, on: &str) -> Option<Time> {
-    let mut asked = t.kind(EventKind::StopAsked);
-    asked
-        .find(|event| event.note.as_deref() == Some(on))
-        .map(|event| event.at)
+    t.noted(EventKind::StopAsked, on).map(|event| event.at)
 }
 
 /// When a loop took no more tasks.
 fn shut_down(t: &Trace, on: &str) -> Option<Time> {
     let words = format!("{on}: shut-down");
-    let mut states = t.kind(EventKind::State);
-    states
-        .find(|event| event.note.as_deref() == Some(&words))
-        .map(|event| event.at)
+    t.noted(EventKind::State, &words).map(|event| event.at)
 }
 
 /// When a loop's thread ended.
 fn stopped(t: &Trace, on: &str) -> Option<Time> {
-    t.kind(EventKind::Stopped)
-        .find(|event| &*event.thread == on)
-        .map(|event| event.at)
+    let mut stopped = t.kind(EventKind::Stopped);
+    stopped.find(|event| &*event.thread == on).map(|event| event.at)
 }
 
 /// The time between two instants, which should be the virtual run's.

@@ -83,8 +83,8 @@ fn watch(p: &Params) -> Scenario {
     let window = (fast + slow).saturating_mul(2).saturating_add(50 * MS);
     let mut s = Scenario::one_loop(window);
     s.main()
-        .execute(task("fast task").block(fast))
         .execute(task("slow task").block(slow))
+        .execute(task("fast task").block(fast))
         .schedule(MS, task("fast timer").block(fast))
         .schedule(2 * MS, task("slow timer").block(slow));
     s
