@@ -212,7 +212,15 @@ pub(super) fn catalogue() -> BTreeMap<(&'static str, &'static str), Vec<Value>> 
         (("linkd", "SD-2"), vec![json!(0), json!(0), json!(1)]),
         (
             ("netty", "SD-3"),
-            vec![json!(10), json!(2), json!(2000.0), json!(500.0), json!(1500.0)],
+            vec![
+                json!(10),
+                json!(2),
+                json!(2000.0),
+                json!(2000.0),
+                json!(500.0),
+                json!(1500.0),
+                json!(1500.0),
+            ],
         ),
         (("netty", "SD-4"), vec![json!(1), json!(0)]),
         // It has been quiet for longer than its quiet period when it is asked.
