@@ -5,9 +5,7 @@ use std::time::Duration;
 use loopprobe::choice::Choice;
 use loopprobe::params::{Params, millis};
 use loopprobe::policy::LoopWait;
-use loopprobe::probe::{
-    Case, CaseTime, Claim, Evidence, Family, NETTY, Probe, Source, Stance, Text, TextValue,
-};
+use loopprobe::probe::{Case, CaseTime, Claim, Evidence, Family, NETTY, Probe, Source, Stance, Text, TextValue};
 use loopprobe::readings::Readings;
 use loopprobe::scenario::{Scenario, Steps, task};
 use loopprobe::trace::{Event, EventKind, Trace};
@@ -22,11 +20,7 @@ pub(crate) const PROBE: Probe = Probe {
     about: "A loop's thread that waits for the loop's own future is refused, or stands still",
     family: Family::Failures,
     source: Source::new(Text::A, "常见错误与边界"),
-    params: &[
-        millis("limit", 300, "where waits end that nothing else would end")
-            .positive()
-            .quick("100ms"),
-    ],
+    params: &[millis("limit", 300, "where waits end that nothing else would end").positive().quick("100ms")],
     cases: &[
         Case {
             name: "own",
@@ -113,12 +107,9 @@ fn own(p: &Params) -> Scenario {
     let waits = |name: &str, future: &str, limit: Duration| task(name).wait(future, limit).mark("went on");
     let mut s = Scenario::loops(&["loop-1", "unchecked"], limit.saturating_add(100 * MS));
     s.choose("unchecked", Choice::LoopWait(LoopWait::Allowed));
-    for (promise, owner) in [
-        ("own", "loop-1"),
-        ("done", "loop-1"),
-        ("close", "loop-1"),
-        ("unchecked own", "unchecked"),
-    ] {
+    for (promise, owner) in
+        [("own", "loop-1"), ("done", "loop-1"), ("close", "loop-1"), ("unchecked own", "unchecked")]
+    {
         s.promise(promise, owner);
     }
     s.main()
@@ -135,28 +126,16 @@ fn own(p: &Params) -> Scenario {
 fn others(p: &Params) -> Scenario {
     let limit = p.duration("limit");
     let waits = |name: &str, future: &str| task(name).wait(future, limit);
-    let mut s = Scenario::loops(
-        &["loop-1", "left", "right"],
-        limit.saturating_add(100 * MS).saturating_add(GIVEN_UP),
-    );
+    let mut s =
+        Scenario::loops(&["loop-1", "left", "right"], limit.saturating_add(100 * MS).saturating_add(GIVEN_UP));
     s.promise("left's", "left");
     s.promise("right's", "right");
     s.main()
         .submit(task("answer"))
         .wait("answer", limit)
         .execute(waits("waits for the end", "loop-1"))
-        .execute_on(
-            "left",
-            waits("waits for right", "right's")
-                .block(GIVEN_UP)
-                .complete("left's"),
-        )
-        .execute_on(
-            "right",
-            waits("waits for left", "left's")
-                .block(GIVEN_UP)
-                .complete("right's"),
-        );
+        .execute_on("left", waits("waits for right", "right's").block(GIVEN_UP).complete("left's"))
+        .execute_on("right", waits("waits for left", "left's").block(GIVEN_UP).complete("right's"));
     s
 }
 
@@ -168,8 +147,7 @@ fn judge(e: &Evidence<'_>, r: &mut Readings) {
             r.exact("BW-2", outcome(t, "waits for what is done"), "done");
             refused_at_once(t, r, "BW-3", "waits for the close");
             refused_at_once(t, r, "BW-4", "waits with a limit");
-            r.exact("BW-4", outcome(t, "waits with limit 0"), STOPPED)
-                .note("a limit of 0");
+            r.exact("BW-4", outcome(t, "waits with limit 0"), STOPPED).note("a limit of 0");
             stood(t, r, "BW-4", "waits unchecked").note("ms for which a loop without the check stands still");
         }
         _ => {

@@ -20,11 +20,7 @@ pub(crate) const PROBE: Probe = Probe {
     family: Family::Tasks,
     source: Source::new(Text::A, "GlobalEventExecutor 与 DefaultEventExecutorGroup"),
     params: &[
-        millis(
-            "last-task",
-            300,
-            "when the last task of the first thread is given",
-        ),
+        millis("last-task", 300, "when the last task of the first thread is given"),
         millis("next-task", 1300, "when the next task is given"),
         millis("block", 300, "how long a task blocks it").quick("100ms"),
     ],
@@ -85,15 +81,8 @@ fn with_executor(window: Duration) -> Scenario {
 fn life(p: &Params) -> Scenario {
     let next = p.duration("next-task");
     let mut s = with_executor(next.saturating_add(100 * MS));
-    s.thread("another user")
-        .until(p.duration("last-task"))
-        .execute(task("last"));
-    s.main()
-        .execute(task("first"))
-        .until(next)
-        .shutdown()
-        .wait(NAME, 50 * MS)
-        .execute(task("next"));
+    s.thread("another user").until(p.duration("last-task")).execute(task("last"));
+    s.main().execute(task("first")).until(next).shutdown().wait(NAME, 50 * MS).execute(task("next"));
     s
 }
 
@@ -111,33 +100,22 @@ fn judge(e: &Evidence<'_>, r: &mut Readings) {
         let given = t.submissions("other").next();
         let started = t.start("other");
         let wait = given.zip(started);
-        let reading = r.near(
-            "GE-3",
-            wait.map(|(given, started)| started.at.millis_from(given.at)),
-        );
+        let reading = r.near("GE-3", wait.map(|(given, started)| started.at.millis_from(given.at)));
         if let Some((given, started)) = wait {
             reading.rests_on(given.at, started.at);
         }
         return;
     }
     let begun = t.kind(EventKind::Began).map(|event| event.thread.to_string());
-    r.exact(
-        "GE-1",
-        begun.collect::<Vec<_>>(),
-        [format!("{NAME}-1"), format!("{NAME}-2")].to_vec(),
-    );
+    r.exact("GE-1", begun.collect::<Vec<_>>(), [format!("{NAME}-1"), format!("{NAME}-2")].to_vec());
     r.exact("GE-1", most_at_a_time(t), 1).note("threads at a time");
     let ended = t.kind(EventKind::Stopped).next().map(|event| event.at);
     let lived = t.start("last").map(|event| event.at).zip(ended);
     r.at_most("GE-1", lived.map(|(last, end)| end.millis_from(last)), 1000.0)
         .note("ms from the last task to the thread's end");
-    let waited = t
-        .kind(EventKind::Waited)
-        .next()
-        .and_then(|event| event.note.as_deref());
+    let waited = t.kind(EventKind::Waited).next().and_then(|event| event.note.as_deref());
     r.exact("GE-2", waited, format!("{NAME}: failed: unsupported operation"));
-    r.exact("GE-2", t.starts("next").count(), 1)
-        .note("tasks run behind it");
+    r.exact("GE-2", t.starts("next").count(), 1).note("tasks run behind it");
 }
 
 /// How many of its threads lived at one time.

@@ -6,8 +6,7 @@ use loopprobe::choice::Choice;
 use loopprobe::params::{Params, micros, millis};
 use loopprobe::policy::{PolicyName, TaskSlice};
 use loopprobe::probe::{
-    Case, CaseTime, Claim, Evidence, Family, Kind, LINKD, Policies, Probe, Source, Stance, Text, TextValue,
-    Unit,
+    Case, CaseTime, Claim, Evidence, Family, Kind, LINKD, Policies, Probe, Source, Stance, Text, TextValue, Unit,
 };
 use loopprobe::readings::Readings;
 use loopprobe::scenario::{Condition, Scenario, Steps, TaskDef, task};
@@ -24,13 +23,9 @@ pub(crate) const PROBE: Probe = Probe {
     source: Source::new(Text::B, "4.2 任务执行比例控制"),
     params: &[
         millis("due", 10, "when the timer is due that waits for its turn"),
-        micros("trivial", 10, "how long a trivial task takes")
-            .positive()
-            .quick("100us"),
+        micros("trivial", 10, "how long a trivial task takes").positive().quick("100us"),
         millis("short", 1, "how long a short task takes").positive(),
-        millis("long", 50, "how long a long task takes")
-            .positive()
-            .quick("20ms"),
+        millis("long", 50, "how long a long task takes").positive().quick("20ms"),
         millis("window", 250, "for how long the floods without end are watched").quick("150ms"),
     ],
     cases: &[
@@ -40,12 +35,7 @@ pub(crate) const PROBE: Probe = Probe {
             scenario: slice,
             time: CaseTime::Both,
         },
-        Case {
-            name: "share",
-            about: "a flood at four I/O ratios",
-            scenario: share,
-            time: CaseTime::Both,
-        },
+        Case { name: "share", about: "a flood at four I/O ratios", scenario: share, time: CaseTime::Both },
         Case {
             name: "endless",
             about: "a flood without a limit, and one where a drain takes what was there",
@@ -58,10 +48,7 @@ pub(crate) const PROBE: Probe = Probe {
             id: "IO-1",
             statement: "4.1: the share of tasks is looked at only every 64 tasks, so under a flood the rest waits for 64 of them at any I/O ratio, and at 100 for ever, here for the window (tasks before the timer at 10, 50, 90; tasks for each poll; timers run and polls at 100)",
             case: "share",
-            policies: Policies {
-                named: &[PolicyName::Netty41],
-                also: &[],
-            },
+            policies: Policies { named: &[PolicyName::Netty41], also: &[] },
             unit: Some(Unit::Count),
             text: Some(TextValue::Words("ioRatio 50: half and half")),
             stance: Stance::Refuted {
@@ -74,10 +61,7 @@ pub(crate) const PROBE: Probe = Probe {
             id: "IO-2",
             statement: "4.2: tasks run for a slice of 1000 ms, looked at every 64 tasks, and never for less than 100, before timers and I/O get their turn: how late a timer is (trivial tasks; short; long; short with a slice of 50)",
             case: "slice",
-            policies: Policies {
-                named: &[PolicyName::Netty],
-                also: &[],
-            },
+            policies: Policies { named: &[PolicyName::Netty], also: &[] },
             unit: Some(Unit::Ms),
             source: Some(Source::new(Text::C, "EventLoop 的三件事")),
             ..Claim::DEFAULT
@@ -99,14 +83,9 @@ pub(crate) const PROBE: Probe = Probe {
 /// A task that arms a timer and lets a flood loose that ends when the timer has run.
 fn arm(p: &Params, name: &str, work: impl FnOnce(TaskDef) -> TaskDef) -> TaskDef {
     let (served, flood) = (format!("{name} served"), format!("{name} flood"));
-    let dry = Condition::Equal {
-        variable: served.clone(),
-        value: 0,
-    };
+    let dry = Condition::Equal { variable: served.clone(), value: 0 };
     let flood_task = work(task(&flood).starts_only()).when(dry, |t| t.execute_again(&flood), |t| t);
-    let timer = task(&format!("{name} timer"))
-        .set(&served, 1)
-        .complete(&format!("{name} done"));
+    let timer = task(&format!("{name} timer")).set(&served, 1).complete(&format!("{name} done"));
     task(name).schedule(p.duration("due"), timer).execute(flood_task)
 }
 
@@ -132,9 +111,7 @@ fn slice(p: &Params) -> Scenario {
         .wait("floor done", limit)
         .wait("long done", limit);
     // Nothing is left to be seen: the run ends here.
-    names.iter().fold(main, |main, name| {
-        main.shutdown_of(name, Some(Duration::ZERO), None)
-    });
+    names.iter().fold(main, |main, name| main.shutdown_of(name, Some(Duration::ZERO), None));
     s
 }
 
@@ -186,10 +163,8 @@ fn judge(e: &Evidence<'_>, r: &mut Readings) {
         _ => {
             for counters in &t.loops {
                 let seen = serde_json::json!([counters.timers, counters.polls]);
-                r.observed("IO-3", seen).note(format!(
-                    "timers and polls of the loop that drains {}",
-                    counters.name
-                ));
+                r.observed("IO-3", seen)
+                    .note(format!("timers and polls of the loop that drains {}", counters.name));
             }
         }
     }
@@ -198,8 +173,7 @@ fn judge(e: &Evidence<'_>, r: &mut Readings) {
 fn judge_share(e: &Evidence<'_>, r: &mut Readings) {
     let t = e.trace;
     for (name, _) in &RATIOS[..3] {
-        r.exact("IO-1", tasks_before(t, name), 64)
-            .note(format!("tasks before the timer at {name}"));
+        r.exact("IO-1", tasks_before(t, name), 64).note(format!("tasks before the timer at {name}"));
     }
     let all = t.loops.iter().find(|counters| counters.name == "100");
     let seen = all.map(|counters| (counters.timers, counters.polls));

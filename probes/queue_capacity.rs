@@ -27,18 +27,9 @@ pub(crate) const PROBE: Probe = Probe {
         count("bound", 16, "how many tasks the bounded queue holds"),
         millis("block", 100, "how long the loop is blocked meanwhile").quick("50ms"),
         millis("mean", 2, "how long a task takes, for the text's rule").positive(),
-        count(
-            "rate",
-            5000,
-            "how many tasks are posted in a second, for the text's rule",
-        )
-        .quick("1000"),
-        millis("posting", 1000, "for how long they are posted")
-            .positive()
-            .quick("200ms"),
-        count("loops", 20, "over how many loops the same rate is spread")
-            .at_most(1000)
-            .quick("4"),
+        count("rate", 5000, "how many tasks are posted in a second, for the text's rule").quick("1000"),
+        millis("posting", 1000, "for how long they are posted").positive().quick("200ms"),
+        count("loops", 20, "over how many loops the same rate is spread").at_most(1000).quick("4"),
         count("in-flight", 4, "how many tasks a submitter has under way at most"),
     ],
     cases: &[
@@ -123,10 +114,7 @@ fn blocked(p: &Params) -> Scenario {
     let (posts, block) = (p.count("posts"), p.duration("block"));
     let half = block / 2;
     let mut s = Scenario::loops(&["loop-1", "bounded"], block.saturating_add(100 * MS));
-    s.choose(
-        "bounded",
-        Choice::QueueBound(usize::try_from(p.count("bound")).unwrap_or(usize::MAX)),
-    );
+    s.choose("bounded", Choice::QueueBound(usize::try_from(p.count("bound")).unwrap_or(usize::MAX)));
     s.main()
         .gauges_of("loop-1")
         .execute_on("loop-1", task("block").block(block))
@@ -162,15 +150,12 @@ fn rule(p: &Params) -> Scenario {
         s.choose(name, Choice::QueueBound(capacity));
     }
     let work = |name: &str| task(name).counted().block(mean);
-    s.thread("posts to one")
-        .execute_paced(posts, every, &["rule"], work("one"));
-    s.thread("posts to twice")
-        .execute_paced(posts, every, &["twice"], work("two"));
+    s.thread("posts to one").execute_paced(posts, every, &["rule"], work("one"));
+    s.thread("posts to twice").execute_paced(posts, every, &["twice"], work("two"));
     let loops = p.count("loops");
     let names: Vec<&str> = many.iter().map(String::as_str).collect();
     let step = every.saturating_mul(u32::try_from(loops).unwrap_or(u32::MAX));
-    s.thread("posts to many")
-        .execute_paced(posts / loops, step, &names, work("many"));
+    s.thread("posts to many").execute_paced(posts / loops, step, &names, work("many"));
     s
 }
 
@@ -184,9 +169,7 @@ fn in_flight(p: &Params) -> Scenario {
     let mut s = Scenario::one_loop(all.saturating_mul(2).saturating_add(100 * MS));
     s.permits("in flight", p.count("in-flight"));
     let work = task("work").block(mean).release("in flight");
-    s.main().repeat(posts, |t| {
-        t.acquire("in flight", 100 * mean).execute(work.clone()).gauges()
-    });
+    s.main().repeat(posts, |t| t.acquire("in flight", 100 * mean).execute(work.clone()).gauges());
     s
 }
 
@@ -213,17 +196,12 @@ fn judge_blocked(e: &Evidence<'_>, r: &mut Readings) {
             .note("ms for all posts, fewer than the loop is blocked");
     }
     let state = |n: usize| gauges.get(n).map(|gauges| gauges.state.word());
-    let read: Vec<_> = (0..3)
-        .map(|n| (depth(n), gauges.get(n).map(|g| g.tasks), state(n)))
-        .collect();
+    let read: Vec<_> = (0..3).map(|n| (depth(n), gauges.get(n).map(|g| g.tasks), state(n))).collect();
     r.same("QC-6", serde_json::json!(read))
         .note("tasks waiting, tasks run, state: before, during and behind the block");
-    let mean = gauges
-        .get(2)
-        .map(|gauges| gauges.mean_task_time.millis_from(Time::ZERO));
+    let mean = gauges.get(2).map(|gauges| gauges.mean_task_time.millis_from(Time::ZERO));
     let least = duration_millis(e.params.duration("block")) / (e.params.count("posts") + 1) as f64;
-    r.at_least("QC-6", mean, (least * 1e6).floor() / 1e6)
-        .note("mean task time behind the block, in ms");
+    r.at_least("QC-6", mean, (least * 1e6).floor() / 1e6).note("mean task time behind the block, in ms");
 }
 
 fn judge_rule(e: &Evidence<'_>, r: &mut Readings) {
@@ -235,18 +213,12 @@ fn judge_rule(e: &Evidence<'_>, r: &mut Readings) {
         // one under way, and a full queue.
         let ran = t.counted.get(task).map_or(0, |counted| counted.runs);
         let accepted = posts_of_rule(p) - refused.len() as u64;
-        r.at_least(
-            "QC-3",
-            Some(refused.len() as f64),
-            least_refused(p, t, task, capacity),
-        )
-        .note(format!(
+        r.at_least("QC-3", Some(refused.len() as f64), least_refused(p, t, task, capacity)).note(format!(
             "of {} with a capacity of {capacity}, {accepted} were taken and {ran} ran",
             posts_of_rule(p)
         ));
     }
-    r.exact("QC-3", t.refusals("many").count(), 0)
-        .note(format!("over {} loops", p.count("loops")));
+    r.exact("QC-3", t.refusals("many").count(), 0).note(format!("over {} loops", p.count("loops")));
 }
 
 /// What one loop can't but refuse: all that it had no time for and no room.
@@ -259,10 +231,7 @@ fn least_refused(p: &Params, t: &Trace, task: &str, capacity: u64) -> f64 {
 fn judge_in_flight(e: &Evidence<'_>, r: &mut Readings) {
     let t = e.trace;
     let deepest = greatest(t.gauges("main").map(|gauges| gauges.pending_tasks as f64));
-    r.at_most("QC-4", deepest, e.params.count("in-flight") as f64)
-        .note("most waiting");
-    r.exact("QC-4", t.kind(EventKind::Rejected).count(), 0)
-        .note("refused");
-    r.exact("QC-4", t.starts("work").count(), e.params.count("posts"))
-        .note("run");
+    r.at_most("QC-4", deepest, e.params.count("in-flight") as f64).note("most waiting");
+    r.exact("QC-4", t.kind(EventKind::Rejected).count(), 0).note("refused");
+    r.exact("QC-4", t.starts("work").count(), e.params.count("posts")).note("run");
 }

@@ -16,10 +16,7 @@ use loopprobe::trace::{EventKind, FutureState, Trace};
 
 const MS: Duration = Duration::from_millis(1);
 
-const BOTH_RUN: Policies = Policies {
-    named: &[PolicyName::Netty, PolicyName::Linkd],
-    also: BOTH.also,
-};
+const BOTH_RUN: Policies = Policies { named: &[PolicyName::Netty, PolicyName::Linkd], also: BOTH.also };
 
 pub(crate) const PROBE: Probe = Probe {
     name: "shutdown",
@@ -30,29 +27,12 @@ pub(crate) const PROBE: Probe = Probe {
     params: &[
         count("queued", 10, "how many tasks wait when the loop is asked"),
         millis("block", 100, "how long the loop is blocked then").quick("40ms"),
-        millis(
-            "default-quiet",
-            2000,
-            "the quiet period in the case graceful; Netty's own",
-        )
-        .quick("400ms"),
-        millis(
-            "quiet",
-            1000,
-            "the quiet period of the loop that gets a task in it",
-        )
-        .quick("300ms"),
+        millis("default-quiet", 2000, "the quiet period in the case graceful; Netty's own").quick("400ms"),
+        millis("quiet", 1000, "the quiet period of the loop that gets a task in it").quick("300ms"),
         millis("posted-at", 430, "when it gets it").quick("130ms"),
         millis("timeout", 100, "the time-out in the case never").quick("50ms"),
-        millis(
-            "watched",
-            800,
-            "for how long the case never is watched: eight time-outs",
-        )
-        .quick("400ms"),
-        millis("period", 50, "the period of the heartbeat")
-            .positive()
-            .quick("20ms"),
+        millis("watched", 800, "for how long the case never is watched: eight time-outs").quick("400ms"),
+        millis("period", 50, "the period of the heartbeat").positive().quick("20ms"),
     ],
     cases: &[
         Case {
@@ -73,24 +53,14 @@ pub(crate) const PROBE: Probe = Probe {
             scenario: late,
             time: CaseTime::Both,
         },
-        Case {
-            name: "idle",
-            about: "a shutdown of a loop that sleeps",
-            scenario: idle,
-            time: CaseTime::Both,
-        },
+        Case { name: "idle", about: "a shutdown of a loop that sleeps", scenario: idle, time: CaseTime::Both },
         Case {
             name: "heartbeat",
             about: "a heartbeat stopped before its sessions are closed, and behind that",
             scenario: heartbeat,
             time: CaseTime::Both,
         },
-        Case {
-            name: "stages",
-            about: "stop accepting, drain, end",
-            scenario: stages,
-            time: CaseTime::Both,
-        },
+        Case { name: "stages", about: "stop accepting, drain, end", scenario: stages, time: CaseTime::Both },
         Case {
             name: "never",
             about: "a task that submits itself again, and a shutdown with a time-out",
@@ -177,10 +147,7 @@ pub(crate) const PROBE: Probe = Probe {
 
 fn queued(p: &Params) -> Scenario {
     let (tasks, block) = (p.count("queued"), p.duration("block"));
-    let mut s = Scenario::loops(
-        &["task-loop", "idle-loop", "timer-loop"],
-        block.saturating_add(100 * MS),
-    );
+    let mut s = Scenario::loops(&["task-loop", "idle-loop", "timer-loop"], block.saturating_add(100 * MS));
     s.main()
         .execute_on("task-loop", task("block").block(block))
         .schedule_on("timer-loop", Duration::ZERO, task("timer").block(block))
@@ -196,11 +163,7 @@ fn queued(p: &Params) -> Scenario {
 
 fn graceful(p: &Params) -> Scenario {
     let (default, quiet) = (p.duration("default-quiet"), p.duration("quiet"));
-    let last = default.max(
-        p.duration("posted-at")
-            .saturating_add(quiet)
-            .saturating_add(100 * MS),
-    );
+    let last = default.max(p.duration("posted-at").saturating_add(quiet).saturating_add(100 * MS));
     let mut s = Scenario::loops(&["loop-1", "loop-2"], last.saturating_add(250 * MS));
     let hour = Duration::from_secs(3600);
     // Netty's own is left to the policy: what is seen is what it does by default.
@@ -223,8 +186,7 @@ fn late(p: &Params) -> Scenario {
     let block = p.duration("block");
     let mut s = Scenario::one_loop(block.saturating_mul(4).saturating_add(100 * MS));
     let posts = (duration_millis(block) as u64).max(1) * 2;
-    s.thread("poster")
-        .execute_paced(posts, MS, &["loop-1"], task("task"));
+    s.thread("poster").execute_paced(posts, MS, &["loop-1"], task("task"));
     s.main()
         .until(block)
         .shutdown_of("loop-1", Some(Duration::ZERO), None)
@@ -238,9 +200,7 @@ fn late(p: &Params) -> Scenario {
 fn idle(p: &Params) -> Scenario {
     let asked = p.duration("block").saturating_mul(2);
     let mut s = Scenario::one_loop(asked.saturating_add(p.duration("block")).saturating_add(250 * MS));
-    s.main()
-        .until(asked)
-        .shutdown_of("loop-1", Some(p.duration("block")), None);
+    s.main().until(asked).shutdown_of("loop-1", Some(p.duration("block")), None);
     s
 }
 
@@ -248,31 +208,14 @@ fn heartbeat(p: &Params) -> Scenario {
     let period = p.duration("period");
     let (first, second) = (period * 5 / 2, period * 11 / 2);
     let tick = |name: &str, closed: &str| {
-        let sees = Condition::Equal {
-            variable: closed.into(),
-            value: 1,
-        };
+        let sees = Condition::Equal { variable: closed.into(), value: 1 };
         task(name).when(sees, |t: TaskDef| t.mark("sees a closed session"), |t| t)
     };
     let mut s = Scenario::loops(&["right-loop", "wrong-loop"], period.saturating_mul(9));
     let rate = loopprobe::scenario::Mode::FixedRate;
     s.main()
-        .periodic(
-            rate,
-            period,
-            period,
-            None,
-            Some("right-loop"),
-            tick("stopped first", "right closed"),
-        )
-        .periodic(
-            rate,
-            period,
-            period,
-            None,
-            Some("wrong-loop"),
-            tick("stopped last", "wrong closed"),
-        )
+        .periodic(rate, period, period, None, Some("right-loop"), tick("stopped first", "right closed"))
+        .periodic(rate, period, period, None, Some("wrong-loop"), tick("stopped last", "wrong closed"))
         .until(first)
         .cancel("stopped first")
         .set("wrong closed", 1)
@@ -284,15 +227,11 @@ fn heartbeat(p: &Params) -> Scenario {
 
 fn stages(p: &Params) -> Scenario {
     let block = p.duration("block");
-    let accepts = Condition::Equal {
-        variable: "closed".into(),
-        value: 0,
-    };
+    let accepts = Condition::Equal { variable: "closed".into(), value: 0 };
     let mut s = Scenario::one_loop(block.saturating_mul(6).saturating_add(100 * MS));
     let posts = (duration_millis(block) as u64).max(1) * 2;
     let work = task("work").block(MS / 2);
-    s.thread("producer")
-        .paced(posts, MS, |t| t.when(accepts, |t| t.execute(work), |t| t));
+    s.thread("producer").paced(posts, MS, |t| t.when(accepts, |t| t.execute(work), |t| t));
     s.main()
         .until(block)
         .set("closed", 1)
@@ -309,9 +248,7 @@ fn never(p: &Params) -> Scenario {
     let timeout = p.duration("timeout");
     let again = task("again").counted().block(MS).execute_again("again");
     let mut s = Scenario::one_loop(p.duration("watched"));
-    s.main()
-        .execute(again)
-        .shutdown_of("loop-1", Some(timeout / 2), Some(timeout));
+    s.main().execute(again).shutdown_of("loop-1", Some(timeout / 2), Some(timeout));
     s
 }
 
@@ -326,63 +263,44 @@ fn judge(e: &Evidence<'_>, r: &mut Readings) {
         }
         "heartbeat" => {
             let sees = |task: &str| {
-                t.marks("sees a closed session")
-                    .filter(|mark| mark.task.as_deref() == Some(task))
-                    .count()
+                t.marks("sees a closed session").filter(|mark| mark.task.as_deref() == Some(task)).count()
             };
             r.exact("SD-6", sees("stopped first"), 0).note("stopped first");
-            r.at_least("SD-6", Some(sees("stopped last") as f64), 1.0)
-                .note("stopped last");
+            r.at_least("SD-6", Some(sees("stopped last") as f64), 1.0).note("stopped last");
         }
         "stages" => {
             let (accepted, ran) = (t.submissions("work").count(), t.starts("work").count());
-            r.exact("SD-7", accepted - ran.min(accepted), 0)
-                .note(format!("of {accepted}"));
+            r.exact("SD-7", accepted - ran.min(accepted), 0).note(format!("of {accepted}"));
             let closed = t.marks("stopped accepting").next().map(|mark| mark.at);
             let after = t.of("work").filter(|event| {
-                event.event == EventKind::Submitted
-                    && closed.is_some_and(|closed| event.at > closed.after(5 * MS))
+                event.event == EventKind::Submitted && closed.is_some_and(|closed| event.at > closed.after(5 * MS))
             });
-            r.exact("SD-7", after.count(), 0)
-                .note("accepted after the first stage");
+            r.exact("SD-7", after.count(), 0).note("accepted after the first stage");
         }
         _ => {
             r.exact("SD-8", t.kind(EventKind::State).count(), 1)
                 .note("changes of state: only that to shutting down");
             let last = t.counted("again").last.millis_from(Time::ZERO);
             let least = duration_millis(e.params.duration("watched")) * 0.9;
-            r.at_least("SD-8", Some(last), least)
-                .note("the last run, in ms: within the last tenth of the watch");
+            r.at_least("SD-8", Some(last), least).note("the last run, in ms: within the last tenth of the watch");
         }
     }
 }
 
 fn judge_queued(e: &Evidence<'_>, r: &mut Readings) {
     let t = e.trace;
-    for (task, on) in [
-        ("behind a task", "task-loop"),
-        ("to an idle loop", "idle-loop"),
-        ("behind a timer", "timer-loop"),
-    ] {
+    for (task, on) in
+        [("behind a task", "task-loop"), ("to an idle loop", "idle-loop"), ("behind a timer", "timer-loop")]
+    {
         let ran = t.starts(task);
         if e.policy == PolicyName::Linkd {
             // What an idle loop had begun with by then is not dropped, and one it may be just about to begin.
             let down = shut_down(t, on);
-            let late = ran
-                .filter(|start| down.is_some_and(|down| start.at > down))
-                .count();
-            if on == "idle-loop" {
-                r.at_most("SD-1", Some(late as f64), 1.0)
-            } else {
-                r.exact("SD-1", late, 0)
-            }
-            .note(format!("{task}, run after the shutdown"));
+            let late = ran.filter(|start| down.is_some_and(|down| start.at > down)).count();
+            if on == "idle-loop" { r.at_most("SD-1", Some(late as f64), 1.0) } else { r.exact("SD-1", late, 0) }
+                .note(format!("{task}, run after the shutdown"));
         } else {
-            let all = if on == "timer-loop" {
-                0
-            } else {
-                e.params.count("queued")
-            };
+            let all = if on == "timer-loop" { 0 } else { e.params.count("queued") };
             r.exact("SD-1", ran.count(), all).note(task);
         }
     }
@@ -390,16 +308,12 @@ fn judge_queued(e: &Evidence<'_>, r: &mut Readings) {
 
 fn judge_graceful(e: &Evidence<'_>, r: &mut Readings) {
     let t = e.trace;
-    let ran = t.kind(EventKind::Start).filter(|event| {
-        event
-            .task
-            .as_deref()
-            .is_some_and(|task| task.starts_with("queued"))
-    });
+    let ran = t
+        .kind(EventKind::Start)
+        .filter(|event| event.task.as_deref().is_some_and(|task| task.starts_with("queued")));
     r.same("SD-3", ran.count()).note("queued tasks run");
-    let cancelled = ["timer", "periodic"]
-        .into_iter()
-        .filter(|timer| t.futures.get(*timer) == Some(&FutureState::Cancelled));
+    let cancelled =
+        ["timer", "periodic"].into_iter().filter(|timer| t.futures.get(*timer) == Some(&FutureState::Cancelled));
     r.exact("SD-3", cancelled.count(), 2).note("timers cancelled");
     ends_when_quiet(r, "loop-1", e, asked(t, "loop-1"), "default-quiet");
     let (asked, late) = (asked(t, "loop-2"), t.start("late task").map(|start| start.at));
@@ -414,10 +328,8 @@ fn ends_when_quiet(r: &mut Readings, on: &str, e: &Evidence<'_>, last: Option<Ti
     let took = |to: Option<Time>| asked.zip(to).map(|(from, to)| to.millis_from(from));
     let end = took(stopped(e.trace, on));
     let least = took(last).unwrap_or_default() + duration_millis(e.params.duration(quiet));
-    r.at_least("SD-3", end, least)
-        .note(format!("the end of {on}, in ms"));
-    r.at_most("SD-3", end, least + 100.0)
-        .note("the same: within one step");
+    r.at_least("SD-3", end, least).note(format!("the end of {on}, in ms"));
+    r.at_most("SD-3", end, least + 100.0).note("the same: within one step");
 }
 
 fn judge_late(e: &Evidence<'_>, r: &mut Readings) {
@@ -425,10 +337,8 @@ fn judge_late(e: &Evidence<'_>, r: &mut Readings) {
     let id = match e.policy {
         PolicyName::Linkd | PolicyName::LinkdListed => {
             r.exact("SD-2", t.starts("late task").count(), 0).note("run");
-            r.exact("SD-2", t.refusals("late task").count(), 0)
-                .note("refused");
-            r.exact("SD-2", t.refusals("late timer").count(), 1)
-                .note("timers refused");
+            r.exact("SD-2", t.refusals("late task").count(), 0).note("refused");
+            r.exact("SD-2", t.refusals("late timer").count(), 1).note("timers refused");
             return;
         }
         _ => "SD-4",
@@ -436,9 +346,7 @@ fn judge_late(e: &Evidence<'_>, r: &mut Readings) {
     r.exact(id, t.refusals("late task").count(), 1).note("refused");
     let posted = t.submissions("task").count() as i64;
     let lost = posted - t.refusals("task").count() as i64 - t.starts("task").count() as i64;
-    r.exact(id, lost, 0).note(format!(
-        "of {posted} posted across the shutdown neither run nor refused"
-    ));
+    r.exact(id, lost, 0).note(format!("of {posted} posted across the shutdown neither run nor refused"));
 }
 
 /// When a loop was asked to shut down.

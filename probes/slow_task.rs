@@ -115,27 +115,15 @@ fn judge(e: &Evidence<'_>, r: &mut Readings) {
 fn judge_watch(e: &Evidence<'_>, r: &mut Readings) {
     let t = e.trace;
     let (fast, slow) = (e.params.duration("fast"), e.params.duration("slow"));
-    let over = [
-        ("fast task", fast),
-        ("slow task", slow),
-        ("fast timer", fast),
-        ("slow timer", slow),
-    ];
+    let over = [("fast task", fast), ("slow task", slow), ("fast timer", fast), ("slow timer", slow)];
     let expected: Vec<&str> = match e.policy {
         // What is on the page decides: text D's watch warns above 50 ms, its listing never.
-        PolicyName::Linkd => over
-            .iter()
-            .filter(|(_, took)| *took > 50 * MS)
-            .map(|(name, _)| *name)
-            .collect(),
+        PolicyName::Linkd => over.iter().filter(|(_, took)| *took > 50 * MS).map(|(name, _)| *name).collect(),
         _ => Vec::new(),
     };
     let warned = t.kind(EventKind::Warned);
     let named: Vec<&str> = warned.filter_map(|event| event.task.as_deref()).collect();
-    let words = t
-        .kind(EventKind::Warned)
-        .filter_map(|event| event.note.as_deref())
-        .collect::<Vec<_>>();
+    let words = t.kind(EventKind::Warned).filter_map(|event| event.note.as_deref()).collect::<Vec<_>>();
     r.exact("SL-1", named, expected).note(words.join("; "));
     for name in ["slow task", "slow timer"] {
         r.at_least("SL-2", ran(t, name), duration_millis(slow)).note(name);
@@ -148,26 +136,13 @@ fn ran(t: &Trace, task: &str) -> Option<f64> {
 
 fn judge_many(e: &Evidence<'_>, r: &mut Readings) {
     let t = e.trace;
-    r.exact("SL-3", t.kind(EventKind::Warned).count(), 0)
-        .note("slow tasks");
-    let stretch = Stretch {
-        from: Time::ZERO,
-        to: t.start("timer").map_or(Time::ZERO, |start| start.at),
-    };
+    r.exact("SL-3", t.kind(EventKind::Warned).count(), 0).note("slow tasks");
+    let stretch = Stretch { from: Time::ZERO, to: t.start("timer").map_or(Time::ZERO, |start| start.at) };
     // Each of the waits may be late on a real machine, so both grow with the number of tasks; less they can't be.
-    let turn = t
-        .loops
-        .first()
-        .map(|counters| counters.longest_turn.millis_from(Time::ZERO));
+    let turn = t.loops.first().map(|counters| counters.longest_turn.millis_from(Time::ZERO));
     let whole = duration_millis(e.params.duration("task")) * e.params.count("tasks") as f64;
-    r.at_least("SL-3", turn, whole)
-        .note("the longest turn, in ms")
+    r.at_least("SL-3", turn, whole).note("the longest turn, in ms").rests_on(stretch.from, stretch.to);
+    r.at_least("SL-3", t.lateness("timer"), whole - duration_millis(e.params.duration("task")))
+        .note("how late the timer is, in ms")
         .rests_on(stretch.from, stretch.to);
-    r.at_least(
-        "SL-3",
-        t.lateness("timer"),
-        whole - duration_millis(e.params.duration("task")),
-    )
-    .note("how late the timer is, in ms")
-    .rests_on(stretch.from, stretch.to);
 }

@@ -25,17 +25,9 @@ pub(crate) const PROBE: Probe = Probe {
     family: Family::Failures,
     source: Source::new(Text::C, "EventLoop 的三件事"),
     params: &[
-        count(
-            "returns",
-            600,
-            "how often the poller of the first loop returns for nothing",
-        ),
-        count(
-            "endless",
-            10_000,
-            "how often that of the second does: the cause outlives the first new poller",
-        )
-        .quick("1100"),
+        count("returns", 600, "how often the poller of the first loop returns for nothing"),
+        count("endless", 10_000, "how often that of the second does: the cause outlives the first new poller")
+            .quick("1100"),
     ],
     cases: &[Case {
         name: "main",
@@ -86,17 +78,14 @@ fn scenario(p: &Params) -> Scenario {
 
 fn judge(e: &Evidence<'_>, r: &mut Readings) {
     let t = e.trace;
-    if e.policy == loopprobe::policy::PolicyName::Netty || e.policy == loopprobe::policy::PolicyName::Netty41
-    {
+    if e.policy == loopprobe::policy::PolicyName::Netty || e.policy == loopprobe::policy::PolicyName::Netty41 {
         for (counters, returns) in t.loops.iter().zip(["returns", "endless"]) {
             let returns = e.params.count(returns);
             r.exact("SR-1", counters.rebuilds, returns / 512)
                 .note(format!("new pollers of {} for {returns} returns", counters.name));
         }
         for task in ["task 1", "task 2"] {
-            let late = t
-                .start(task)
-                .map(|start| start.at.millis_from(Time::ZERO.after(POSTED)));
+            let late = t.start(task).map(|start| start.at.millis_from(Time::ZERO.after(POSTED)));
             r.near("SR-1", late).note(task);
         }
         for timer in ["timer 1", "timer 2"] {
@@ -104,10 +93,8 @@ fn judge(e: &Evidence<'_>, r: &mut Readings) {
         }
     } else {
         for counters in &t.loops {
-            r.observed("SR-2", counters.polls).note(format!(
-                "polls of {}, {} new pollers",
-                counters.name, counters.rebuilds
-            ));
+            r.observed("SR-2", counters.polls)
+                .note(format!("polls of {}, {} new pollers", counters.name, counters.rebuilds));
         }
     }
 }

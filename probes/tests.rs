@@ -63,9 +63,8 @@ fn with_params(
 fn all_cases() -> impl Iterator<Item = (&'static Probe, &'static Case, PolicyName)> {
     PROBES.iter().flat_map(|probe| {
         probe.cases.iter().flat_map(move |case| {
-            let policies = PolicyName::ALL
-                .into_iter()
-                .filter(|policy| probe.claims_of(case.name, *policy).count() > 0);
+            let policies =
+                PolicyName::ALL.into_iter().filter(|policy| probe.claims_of(case.name, *policy).count() > 0);
             policies.map(move |policy| (*probe, case, policy))
         })
     })
@@ -77,11 +76,7 @@ fn without_a_fault_every_claim_holds_or_is_observed() {
         let result = virtually(probe, case, policy, None);
         assert_eq!(result.error, None, "{} {} {policy}", probe.name, case.name);
         for claim in result.claims {
-            let wanted = if claim.kind == Kind::Judged {
-                Verdict::Holds
-            } else {
-                Verdict::Observed
-            };
+            let wanted = if claim.kind == Kind::Judged { Verdict::Holds } else { Verdict::Observed };
             assert_eq!(claim.verdict, wanted, "{} under {policy}: {claim:?}", claim.id);
         }
     }
@@ -106,9 +101,7 @@ fn every_judged_claim_is_broken_by_a_fault_under_each_policy_it_names() {
     let claims = PROBES.iter().flat_map(|probe| probe.claims);
     for claim in claims.filter(|claim| claim.kind == Kind::Judged) {
         for policy in claim.policies.named {
-            let breaks = broken()
-                .iter()
-                .any(|(_, id, under)| *id == claim.id && under == policy);
+            let breaks = broken().iter().any(|(_, id, under)| *id == claim.id && under == policy);
             assert!(breaks, "no fault breaks {} under {policy}", claim.id);
         }
     }
@@ -128,9 +121,8 @@ fn the_virtual_run_gives_the_values_of_the_catalogue() {
     for (probe, case, policy) in all_cases() {
         for claim in virtually(probe, case, policy, None).claims {
             if let Some(values) = wanted.remove(&(policy.word(), claim.id)) {
-                let seen: Vec<Value> = std::iter::once(claim.observed)
-                    .chain(claim.further.into_iter().map(|f| f.observed))
-                    .collect();
+                let seen: Vec<Value> =
+                    std::iter::once(claim.observed).chain(claim.further.into_iter().map(|f| f.observed)).collect();
                 assert_eq!(seen, values, "{} under {policy}", claim.id);
             }
         }
@@ -141,13 +133,8 @@ fn the_virtual_run_gives_the_values_of_the_catalogue() {
 /// The rows of the catalogue's table: ticks in the window for each missed-tick policy, block 470 and 500.
 #[test]
 fn each_missed_tick_policy_gives_its_row_of_the_table() {
-    let rows = [
-        ("burst", 31, 31),
-        ("restart", 21, 21),
-        ("skip", 23, 22),
-        ("delay", 22, 22),
-        ("next-grid", 22, 21),
-    ];
+    let rows =
+        [("burst", 31, 31), ("restart", 21, 21), ("skip", 23, 22), ("delay", 22, 22), ("next-grid", 22, 21)];
     let probe = &super::fixed_rate_catchup::PROBE;
     let spec = |name: &str| probe.params.iter().find(|spec| spec.name == name).unwrap();
     for (missed, block_470, block_500) in rows {
@@ -156,11 +143,8 @@ fn each_missed_tick_policy_gives_its_row_of_the_table() {
             params.set(spec("missed"), spec("missed").parse(missed).unwrap());
             params.set(spec("block"), spec("block").parse(block).unwrap());
             let result = with_params(probe, &probe.cases[0], PolicyName::Netty, None, &params);
-            let starts = result.runs[0]
-                .trace
-                .iter()
-                .filter(|e| e.event == loopprobe::trace::EventKind::Start)
-                .count();
+            let starts =
+                result.runs[0].trace.iter().filter(|e| e.event == loopprobe::trace::EventKind::Start).count();
             assert_eq!(starts, ticks, "{missed} {block}");
             let named = result.claims.iter().find(|claim| claim.id == "FR-8").unwrap();
             // With a block that is a multiple of the period two of them look alike.
@@ -183,17 +167,8 @@ fn every_probe_is_listed_and_well_formed() {
     let listed: BTreeSet<String> = PROBES.iter().map(|probe| probe.name.replace('-', "_")).collect();
     let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/probes")).unwrap();
     for file in files {
-        let stem = file
-            .unwrap()
-            .path()
-            .file_stem()
-            .unwrap()
-            .to_string_lossy()
-            .into_owned();
-        assert!(
-            ["main", "tests"].contains(&stem.as_str()) || listed.contains(&stem),
-            "{stem} is not listed"
-        );
+        let stem = file.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned();
+        assert!(["main", "tests"].contains(&stem.as_str()) || listed.contains(&stem), "{stem} is not listed");
     }
     let mut ids = BTreeSet::new();
     for probe in PROBES {
@@ -207,12 +182,7 @@ fn every_probe_is_listed_and_well_formed() {
             );
         }
         for spec in probe.params {
-            assert!(
-                spec.quick.is_none_or(|quick| spec.parse(quick).is_ok()),
-                "{} {}",
-                probe.name,
-                spec.name
-            );
+            assert!(spec.quick.is_none_or(|quick| spec.parse(quick).is_ok()), "{} {}", probe.name, spec.name);
         }
     }
     assert!(find("late-timers").is_some() && find("early-timers").is_some());

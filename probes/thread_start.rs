@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use loopprobe::params::{Params, count, millis};
-use loopprobe::probe::{
-    Case, CaseTime, Claim, Evidence, Family, NETTY, Probe, Source, Text, TextValue, Unit,
-};
+use loopprobe::probe::{Case, CaseTime, Claim, Evidence, Family, NETTY, Probe, Source, Text, TextValue, Unit};
 use loopprobe::readings::Readings;
 use loopprobe::scenario::{Scenario, Steps, task};
 use loopprobe::trace::EventKind;
@@ -56,9 +54,7 @@ fn scenario(p: &Params) -> Scenario {
     let mut s = Scenario::one_loop(end.saturating_add(250 * MS));
     s.loop_spec("loop-1").lazy = true;
     for n in 1..=p.count("racers") {
-        s.thread(&format!("racer {n}"))
-            .until(first_at)
-            .execute(task(&format!("task {n}")));
+        s.thread(&format!("racer {n}")).until(first_at).execute(task(&format!("task {n}")));
     }
     s.main()
         .until(first_at / 2)
@@ -74,8 +70,7 @@ fn judge(e: &Evidence<'_>, r: &mut Readings) {
     let first_task = t.kind(EventKind::Submitted).next().map(|event| event.at);
     let begun = t.kind(EventKind::Began);
     let early = t.gauges("main").next().map(|gauges| gauges.state.word());
-    r.exact("ST-1", early, "not-started")
-        .note("the state before the first task");
+    r.exact("ST-1", early, "not-started").note("the state before the first task");
     let after = begun.filter(|event| first_task.is_some_and(|first| event.at >= first));
     r.exact("ST-1", after.count(), 1).note("threads behind it");
     let ran = t.kind(EventKind::Start).filter(|event| event.in_loop).count();
@@ -88,14 +83,6 @@ fn judge(e: &Evidence<'_>, r: &mut Readings) {
     r.exact(
         "ST-2",
         states,
-        [
-            "not-started",
-            "started",
-            "shutting-down",
-            "shut-down",
-            "terminated",
-        ]
-        .map(String::from)
-        .to_vec(),
+        ["not-started", "started", "shutting-down", "shut-down", "terminated"].map(String::from).to_vec(),
     );
 }

@@ -37,14 +37,8 @@ impl Choice {
             Choice::Wake(wake) => Policy { wake, ..policy },
             Choice::Clock(clock) => Policy { clock, ..policy },
             Choice::Cancelled(cancelled) => Policy { cancelled, ..policy },
-            Choice::RunningCancel(running_cancel) => Policy {
-                running_cancel,
-                ..policy
-            },
-            Choice::QueueBound(bound) => Policy {
-                queue_bound: Some(bound),
-                ..policy
-            },
+            Choice::RunningCancel(running_cancel) => Policy { running_cancel, ..policy },
+            Choice::QueueBound(bound) => Policy { queue_bound: Some(bound), ..policy },
             Choice::LoopWait(loop_wait) => Policy { loop_wait, ..policy },
             Choice::TaskSlice(task_slice) => Policy { task_slice, ..policy },
         }
@@ -60,13 +54,7 @@ mod tests {
     fn a_choice_changes_its_field_only_and_reads_as_words() {
         let netty = PolicyName::Netty.policy();
         let changed = Choice::Wake(WakeUp::Never).apply(netty);
-        assert_eq!(
-            changed,
-            Policy {
-                wake: WakeUp::Never,
-                ..netty
-            }
-        );
+        assert_eq!(changed, Policy { wake: WakeUp::Never, ..netty });
         let json = serde_json::to_string(&Choice::Submission(Submission::InlineOnLoop)).unwrap();
         assert_eq!(json, r#"{"submission":"inline-on-loop"}"#);
     }

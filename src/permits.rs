@@ -21,14 +21,8 @@ struct State {
 impl Permits {
     /// So many.
     pub fn new(count: u64, clock: Clock) -> Permits {
-        let state = State {
-            free: count,
-            waiters: Vec::new(),
-        };
-        Permits {
-            clock,
-            state: Mutex::new(state),
-        }
+        let state = State { free: count, waiters: Vec::new() };
+        Permits { clock, state: Mutex::new(state) }
     }
 
     /// Takes one, waiting for so long at most; whether it got one.

@@ -147,22 +147,11 @@ impl Readings {
 
     /// A number for comparing machines and versions.
     pub fn metric(&mut self, name: &'static str, unit: &'static str, better: Better, value: Option<f64>) {
-        self.metrics.push(Metric {
-            name,
-            unit,
-            better,
-            value: value.filter(|value| value.is_finite()),
-        });
+        self.metrics.push(Metric { name, unit, better, value: value.filter(|value| value.is_finite()) });
     }
 
     fn push(&mut self, id: &'static str, observed: Value, expect: Expect) -> &mut Reading {
-        self.readings.push(Reading {
-            id,
-            observed,
-            expect,
-            rests_on: Vec::new(),
-            note: None,
-        });
+        self.readings.push(Reading { id, observed, expect, rests_on: Vec::new(), note: None });
         let last = self.readings.len() - 1;
         &mut self.readings[last]
     }
@@ -192,11 +181,7 @@ impl Reading {
 
     /// The longest of the stretches it rests on: the wait that the rule for "on time" is applied to.
     pub fn longest_wait(&self) -> Duration {
-        self.rests_on
-            .iter()
-            .map(|rest| rest.to.since(rest.from))
-            .max()
-            .unwrap_or_default()
+        self.rests_on.iter().map(|rest| rest.to.since(rest.from)).max().unwrap_or_default()
     }
 
     /// Words for the reader.

@@ -115,22 +115,14 @@ impl Buffer {
             Clock::Wall(_) => 0,
             Clock::Simulated(world) => world.next_sequence(),
         };
-        self.rows.push(Stamped {
-            at: self.clock.now(),
-            sequence,
-            row,
-        });
+        self.rows.push(Stamped { at: self.clock.now(), sequence, row });
     }
 }
 
 impl Recorder {
     /// A recorder on this clock with room for so many rows a thread.
     pub fn new(clock: Clock, capacity: usize) -> Arc<Recorder> {
-        Arc::new(Recorder {
-            clock,
-            capacity,
-            collected: Mutex::default(),
-        })
+        Arc::new(Recorder { clock, capacity, collected: Mutex::default() })
     }
 
     /// From here on the calling thread records under this name, until the guard is dropped.
@@ -145,9 +137,7 @@ impl Recorder {
             dropped: 0,
         };
         BUFFER.set(Some(buffer));
-        Attached {
-            recorder: self.clone(),
-        }
+        Attached { recorder: self.clone() }
     }
 
     /// The events of all threads that have detached, by time, counted from `origin`; and how many found no room.
@@ -157,8 +147,7 @@ impl Recorder {
         // Threads detach in any order; by name the merge of equal times is the same in every run.
         buffers.sort_by(|a, b| a.thread.cmp(&b.thread));
         let dropped = buffers.iter().map(|buffer| buffer.dropped).sum();
-        let mut rows: Vec<(Time, u64, Event)> =
-            Vec::with_capacity(buffers.iter().map(|b| b.rows.len()).sum());
+        let mut rows: Vec<(Time, u64, Event)> = Vec::with_capacity(buffers.iter().map(|b| b.rows.len()).sum());
         for buffer in &buffers {
             rows.extend(
                 buffer
@@ -172,22 +161,14 @@ impl Recorder {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Buffer>> {
-        self.collected
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.collected.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
 impl Buffer {
     fn event(&self, stamped: &Stamped, origin: Time, names: &[Arc<str>]) -> Event {
         let rebased = |time: Time| Time::ZERO.after(time.since(origin));
-        let Row {
-            kind,
-            task,
-            run,
-            deadline,
-            note,
-        } = stamped.row;
+        let Row { kind, task, run, deadline, note } = stamped.row;
         let name = |index: u16| names[usize::from(index)].clone();
         let gauges = match note {
             Note::Gauges(index) => self.gauges.get(index as usize).copied(),
@@ -204,9 +185,7 @@ impl Buffer {
             deadline: deadline.map(rebased),
             note: match note {
                 Note::None | Note::Gauges(_) => None,
-                Note::Value(future, value) => {
-                    Some(format!("{}: done with {}", name(future), name(value)).into())
-                }
+                Note::Value(future, value) => Some(format!("{}: done with {}", name(future), name(value)).into()),
                 Note::Variable(variable, value) => Some(format!("{} is {value}", name(variable)).into()),
                 Note::Name(index) => Some(name(index)),
                 Note::Words(words) => Some(words.into()),
@@ -236,13 +215,7 @@ mod tests {
     use super::*;
 
     fn mark(run: u32) -> Row {
-        Row {
-            kind: EventKind::Mark,
-            task: Some(0),
-            run,
-            deadline: None,
-            note: Note::None,
-        }
+        Row { kind: EventKind::Mark, task: Some(0), run, deadline: None, note: Note::None }
     }
 
     #[test]
@@ -272,11 +245,7 @@ mod tests {
         let (events, _) = recorder.collect(Time::ZERO, &["task".into()]);
         assert!(events.is_sorted_by_key(|event| event.at));
         for name in ["a", "b", "c"] {
-            let runs: Vec<_> = events
-                .iter()
-                .filter(|e| &*e.thread == name)
-                .map(|e| e.run)
-                .collect();
+            let runs: Vec<_> = events.iter().filter(|e| &*e.thread == name).map(|e| e.run).collect();
             assert!(runs.is_sorted() && runs.len() == 50);
         }
     }

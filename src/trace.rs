@@ -209,9 +209,7 @@ pub struct LoopCounters {
 impl Trace {
     /// The events of a task.
     pub fn of<'a>(&'a self, task: &'a str) -> impl Iterator<Item = &'a Event> {
-        self.events
-            .iter()
-            .filter(move |event| event.task.as_deref() == Some(task))
+        self.events.iter().filter(move |event| event.task.as_deref() == Some(task))
     }
 
     /// The events of one kind, of any task.
@@ -231,8 +229,7 @@ impl Trace {
 
     /// The first end of a task, by an error or not.
     pub fn end<'a>(&'a self, task: &'a str) -> Option<&'a Event> {
-        self.of(task)
-            .find(|event| matches!(event.event, EventKind::End | EventKind::Threw))
+        self.of(task).find(|event| matches!(event.event, EventKind::End | EventKind::Threw))
     }
 
     /// The submissions of a task.
@@ -280,8 +277,7 @@ impl Trace {
 
     /// Where marks with this label stand.
     pub fn marks<'a>(&'a self, label: &'a str) -> impl Iterator<Item = &'a Event> {
-        self.kind(EventKind::Mark)
-            .filter(move |event| event.note.as_deref() == Some(label))
+        self.kind(EventKind::Mark).filter(move |event| event.note.as_deref() == Some(label))
     }
 }
 

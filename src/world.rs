@@ -100,10 +100,7 @@ impl World {
 
     /// The same with a wall clock that is set at these instants.
     pub fn with_wall_steps(steps: &[WallStep]) -> Arc<World> {
-        Arc::new(World {
-            calendar: Calendar::new(steps),
-            ..World::default()
-        })
+        Arc::new(World { calendar: Calendar::new(steps), ..World::default() })
     }
 
     /// Its wall clock.
@@ -127,11 +124,7 @@ impl World {
         let due = Some(self.now());
         state.actors.push(Actor {
             name: name.into(),
-            phase: Phase::Waiting {
-                due,
-                wakeable: false,
-                doing: "starting",
-            },
+            phase: Phase::Waiting { due, wakeable: false, doing: "starting" },
             woken: false,
             turn: Arc::default(),
         });
@@ -148,11 +141,7 @@ impl World {
     /// Lets an actor in that is absent or has ended: it is due now. Its thread calls [`World::enter`].
     pub fn launch(&self, actor: ActorId) {
         let due = Some(self.now());
-        self.lock().actors[actor.0].phase = Phase::Waiting {
-            due,
-            wakeable: false,
-            doing: "starting",
-        };
+        self.lock().actors[actor.0].phase = Phase::Waiting { due, wakeable: false, doing: "starting" };
     }
 
     /// Makes the calling thread this actor and waits for its turn. The first to be called with everyone
@@ -210,9 +199,7 @@ impl World {
         let mut state = self.lock();
         let actor = &mut state.actors[actor.0];
         match &mut actor.phase {
-            Phase::Waiting {
-                due, wakeable: true, ..
-            } => *due = Some(due.map_or(now, |due| due.min(now))),
+            Phase::Waiting { due, wakeable: true, .. } => *due = Some(due.map_or(now, |due| due.min(now))),
             Phase::Waiting { .. } | Phase::Running => actor.woken = true,
             Phase::Ended => {}
         }
@@ -233,11 +220,7 @@ impl World {
         let now = self.now();
         let mut state = self.lock();
         let woken = wakeable && std::mem::take(&mut state.actors[me].woken);
-        let due = if woken {
-            Some(now)
-        } else {
-            until.map(|until| until.max(now))
-        };
+        let due = if woken { Some(now) } else { until.map(|until| until.max(now)) };
         state.actors[me].phase = Phase::Waiting { due, wakeable, doing };
         self.hand_over(&mut state);
         drop(self.await_turn(state, me));
@@ -294,11 +277,7 @@ impl World {
 impl Actor {
     fn describe(&self) -> String {
         let doing = match self.phase {
-            Phase::Waiting {
-                due: Some(due),
-                doing,
-                ..
-            } => format!("{doing} until {due} ms"),
+            Phase::Waiting { due: Some(due), doing, .. } => format!("{doing} until {due} ms"),
             Phase::Waiting { due: None, doing, .. } => doing.to_string(),
             Phase::Running => "running".to_string(),
             Phase::Ended => "ended".to_string(),
@@ -375,27 +354,14 @@ mod tests {
                 w.wake(ActorId(0));
             }),
         ]);
-        assert_eq!(
-            log,
-            [
-                "5.00 sleeper woken",
-                "35.00 sleeper spent",
-                "35.00 sleeper woken again"
-            ]
-        );
+        assert_eq!(log, ["5.00 sleeper woken", "35.00 sleeper spent", "35.00 sleeper woken again"]);
     }
 
     #[test]
     fn a_world_where_nothing_is_left_names_its_actors() {
-        let (_, stuck) = play(&[
-            ("a", |w, _| w.block(None, "waiting for a future")),
-            ("b", |w, _| w.spend(MS)),
-        ]);
+        let (_, stuck) = play(&[("a", |w, _| w.block(None, "waiting for a future")), ("b", |w, _| w.spend(MS))]);
         let message = stuck.unwrap().to_string();
-        assert_eq!(
-            message,
-            "nothing is left to happen at 1.00 ms: a is waiting for a future; b is ended"
-        );
+        assert_eq!(message, "nothing is left to happen at 1.00 ms: a is waiting for a future; b is ended");
     }
 
     #[test]

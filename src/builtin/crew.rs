@@ -25,11 +25,7 @@ pub(super) struct Crew {
 
 impl Crew {
     pub(super) fn new() -> Arc<Crew> {
-        Arc::new(Crew {
-            threads: Mutex::default(),
-            ended: crossbeam_channel::unbounded(),
-            gone: Mutex::default(),
-        })
+        Arc::new(Crew { threads: Mutex::default(), ended: crossbeam_channel::unbounded(), gone: Mutex::default() })
     }
 
     /// Starts a thread.
@@ -42,10 +38,7 @@ impl Crew {
         };
         // Held over the start, so that nobody counts the thread as gone before it is there.
         let mut threads = lock(&self.threads);
-        let thread = std::thread::Builder::new()
-            .name(name.into())
-            .stack_size(STACK)
-            .spawn(run)?;
+        let thread = std::thread::Builder::new().name(name.into()).stack_size(STACK).spawn(run)?;
         threads.push((name.into(), thread));
         Ok(())
     }

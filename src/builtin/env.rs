@@ -45,10 +45,7 @@ pub(super) struct Names {
 
 impl Names {
     pub(super) fn of(scenario: &Scenario) -> Names {
-        let mut names = Names {
-            all: Vec::new(),
-            numbers: BTreeMap::new(),
-        };
+        let mut names = Names { all: Vec::new(), numbers: BTreeMap::new() };
         let tasks = scenario.tasks.iter().map(|task| task.name.as_str());
         tasks
             .chain(scenario.promises.iter().map(|promise| promise.name.as_str()))
@@ -119,13 +116,7 @@ fn visit<'a>(scenario: &'a Scenario, f: &mut impl FnMut(&'a Action)) {
 pub(super) fn supports(scenario: &Scenario, policy: &Policy) -> Result<(), RunError> {
     let mut needs_fixed_delay = false;
     visit(scenario, &mut |action| {
-        needs_fixed_delay |= matches!(
-            action,
-            Action::Periodic {
-                mode: Mode::FixedDelay,
-                ..
-            }
-        );
+        needs_fixed_delay |= matches!(action, Action::Periodic { mode: Mode::FixedDelay, .. });
     });
     if needs_fixed_delay && policy.fixed_delay == FixedDelay::Unsupported {
         return Err(RunError::Unsupported { what: "fixed delay" });
@@ -136,15 +127,11 @@ pub(super) fn supports(scenario: &Scenario, policy: &Policy) -> Result<(), RunEr
 /// Whether real time has everything that a scenario needs: nobody sets a machine's clock for a probe.
 pub(super) fn supports_real(scenario: &Scenario, policy: &Policy) -> Result<(), RunError> {
     if scenario.model.is_some() {
-        return Err(RunError::Unsupported {
-            what: "model in real time",
-        });
+        return Err(RunError::Unsupported { what: "model in real time" });
     }
     let by_calendar = |spec: &crate::scenario::LoopSpec| spec.policy(*policy).clock == TimerClock::Wall;
     if scenario.loops.iter().any(by_calendar) {
-        return Err(RunError::Unsupported {
-            what: "timers on the wall clock in real time",
-        });
+        return Err(RunError::Unsupported { what: "timers on the wall clock in real time" });
     }
     Ok(())
 }
@@ -152,20 +139,11 @@ pub(super) fn supports_real(scenario: &Scenario, policy: &Policy) -> Result<(), 
 impl Env {
     pub(super) fn new(scenario: &Scenario, clock: Clock, names: Names, loops: Vec<Handle>) -> Arc<Env> {
         let futures = scenario.promises.iter().map(|promise| {
-            let owner = scenario
-                .loops
-                .iter()
-                .position(|l| l.name == promise.owner)
-                .unwrap_or(0);
-            (
-                names.number(&promise.name),
-                FutureEntry::Value(loops[owner].promise()),
-            )
+            let owner = scenario.loops.iter().position(|l| l.name == promise.owner).unwrap_or(0);
+            (names.number(&promise.name), FutureEntry::Value(loops[owner].promise()))
         });
-        let permits = scenario
-            .permits
-            .iter()
-            .map(|spec| (spec.name.clone(), Permits::new(spec.count, clock.clone())));
+        let permits =
+            scenario.permits.iter().map(|spec| (spec.name.clone(), Permits::new(spec.count, clock.clone())));
         Arc::new(Env {
             permits: permits.collect(),
             clock,
@@ -197,8 +175,7 @@ impl Env {
 
     /// The loop of that name, or the given one.
     pub(super) fn loop_named(&self, name: Option<&str>, otherwise: usize) -> usize {
-        name.and_then(|name| self.scenario.loops.iter().position(|l| l.name == name))
-            .unwrap_or(otherwise)
+        name.and_then(|name| self.scenario.loops.iter().position(|l| l.name == name)).unwrap_or(otherwise)
     }
 
     /// The number of the next run of a task; the first is 1.
@@ -249,9 +226,7 @@ impl Env {
     /// What was counted of the tasks that are counted, times from `start`.
     pub(super) fn counted(&self, start: Time) -> BTreeMap<String, Counted> {
         let tallies = self.scenario.tasks.iter().zip(&self.tallies);
-        tallies
-            .filter_map(|(task, tally)| Some((task.name.clone(), tally.counted(start)?)))
-            .collect()
+        tallies.filter_map(|(task, tally)| Some((task.name.clone(), tally.counted(start)?))).collect()
     }
 
     /// What a loop counts now.
@@ -276,9 +251,7 @@ impl Env {
     }
 
     fn lock_futures(&self) -> MutexGuard<'_, BTreeMap<u16, FutureEntry>> {
-        self.futures
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.futures.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
@@ -301,13 +274,7 @@ impl Observer for RecordLoop {
             Warning::Raised(_) => Note::Words("task raised an error"),
             Warning::Slow(took) => Note::Took(took),
         };
-        record(Row {
-            kind: EventKind::Warned,
-            task: Some(tag.0 as u16),
-            run: 0,
-            deadline: None,
-            note,
-        });
+        record(Row { kind: EventKind::Warned, task: Some(tag.0 as u16), run: 0, deadline: None, note });
     }
 
     fn moved(&self, to: LoopState) {

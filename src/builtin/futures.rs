@@ -70,10 +70,7 @@ impl FutureEntry {
             FutureEntry::End(end) => end.wait(limit),
             FutureEntry::Spread(timers) => {
                 let waits = timers.iter().map(|timer| timer.future().wait(limit));
-                waits
-                    .into_iter()
-                    .find(|waited| *waited != Waited::Done)
-                    .unwrap_or(Waited::Done)
+                waits.into_iter().find(|waited| *waited != Waited::Done).unwrap_or(Waited::Done)
             }
         }
     }

@@ -20,13 +20,7 @@ impl Env {
             Action::Execute { .. } | Action::Submit { .. } => self.next_run(task),
             _ => 0,
         };
-        let row = |kind| Row {
-            kind,
-            task: Some(task),
-            run,
-            deadline: None,
-            note: Note::None,
-        };
+        let row = |kind| Row { kind, task: Some(task), run, deadline: None, note: Note::None };
         if self.record_of(task) != Record::Count {
             record(row(EventKind::Submitted));
         }
@@ -55,10 +49,8 @@ impl Env {
                 FutureEntry::Spread(Arc::new(self.spread(task, on, *count, (*from, *to))?))
             }
             _ => {
-                return handle.execute(Task {
-                    tag,
-                    work: Box::new(move || _ = env.run_body(task, run, on, None)),
-                });
+                return handle
+                    .execute(Task { tag, work: Box::new(move || _ = env.run_body(task, run, on, None)) });
             }
         };
         self.add_future(task, entry);
@@ -90,13 +82,9 @@ impl Env {
 
 fn repeat_of(action: &Action, handle: &Handle) -> Option<Repeat> {
     match action {
-        Action::Periodic {
-            mode, period, missed, ..
-        } => Some(Repeat {
-            mode: *mode,
-            period: *period,
-            missed: missed.unwrap_or(handle.policy().missed),
-        }),
+        Action::Periodic { mode, period, missed, .. } => {
+            Some(Repeat { mode: *mode, period: *period, missed: missed.unwrap_or(handle.policy().missed) })
+        }
         _ => None,
     }
 }

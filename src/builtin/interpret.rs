@@ -26,13 +26,7 @@ pub(super) struct Place {
 
 impl Place {
     fn row(&self, kind: EventKind, note: Note) -> Row {
-        Row {
-            kind,
-            task: self.task,
-            run: self.run,
-            deadline: None,
-            note,
-        }
+        Row { kind, task: self.task, run: self.run, deadline: None, note }
     }
 
     fn note(&self, kind: EventKind, note: Note) {
@@ -56,19 +50,9 @@ thread_local! {
 
 impl Env {
     /// One run of a task; the value that it returns.
-    pub(super) fn run_body(
-        self: &Arc<Self>,
-        task: u16,
-        run: u32,
-        on: usize,
-        deadline: Option<Time>,
-    ) -> Value {
+    pub(super) fn run_body(self: &Arc<Self>, task: u16, run: u32, on: usize, deadline: Option<Time>) -> Value {
         let spec = &self.scenario.tasks[usize::from(task)];
-        let place = Place {
-            task: Some(task),
-            run,
-            on,
-        };
+        let place = Place { task: Some(task), run, on };
         let depth = DEPTH.get() + 1;
         DEPTH.set(depth);
         let began = self.run_begins(&place, spec.record, deadline, depth);
@@ -121,11 +105,7 @@ impl Env {
             Action::OnRun { run, body } if *run == place.run => return self.carry_out(body, place),
             Action::OnRun { .. } => {}
             Action::Repeat { times, body } => return self.repeat(*times, body, place),
-            Action::If {
-                condition,
-                then,
-                otherwise,
-            } => {
+            Action::If { condition, then, otherwise } => {
                 let holds = self.decide(condition, place);
                 return self.carry_out(if holds { then } else { otherwise }, place);
             }
@@ -143,10 +123,7 @@ impl Env {
             }
             Action::Read { variable } => {
                 let value = self.variable(variable).load(Ordering::Relaxed);
-                place.note(
-                    EventKind::Read,
-                    Note::Variable(self.names.number(variable), value),
-                );
+                place.note(EventKind::Read, Note::Variable(self.names.number(variable), value));
             }
             Action::Listen { future, task } => self.listen(future, task, place),
             Action::Complete { promise } => self.complete(promise, place),
@@ -162,10 +139,7 @@ impl Env {
                 });
             }
             Action::Acquire { permits, limit } => {
-                if self
-                    .permits(permits)
-                    .is_some_and(|permits| !permits.acquire(*limit))
-                {
+                if self.permits(permits).is_some_and(|permits| !permits.acquire(*limit)) {
                     let note = Note::Outcome(self.names.number(permits), "stopped at the limit");
                     place.note(EventKind::Waited, note);
                 }
@@ -257,9 +231,9 @@ impl Env {
             Some((entry, Waited::Done)) if entry.is_unsupported() => {
                 Note::Outcome(number, "failed: unsupported operation")
             }
-            Some((entry, Waited::Done)) => entry
-                .value()
-                .map_or(Note::Outcome(number, "done"), |value| Note::Value(number, value)),
+            Some((entry, Waited::Done)) => {
+                entry.value().map_or(Note::Outcome(number, "done"), |value| Note::Value(number, value))
+            }
         };
         place.note(EventKind::Waited, note);
         if let Some((_, Waited::Refused)) = waited {
@@ -270,10 +244,7 @@ impl Env {
 
     fn listen(self: &Arc<Self>, future: &str, task: &str, place: &Place) {
         let Some(entry) = self.future(future) else {
-            place.note(
-                EventKind::Waited,
-                Note::Outcome(self.names.number(future), "no such future yet"),
-            );
+            place.note(EventKind::Waited, Note::Outcome(self.names.number(future), "no such future yet"));
             return;
         };
         let (env, task, on) = (self.clone(), self.names.number(task), place.on);
@@ -288,10 +259,7 @@ impl Env {
             Some(false) => "not cancelled: done or running",
             None => "no such future yet",
         };
-        place.note(
-            EventKind::Cancelled,
-            Note::Outcome(self.names.number(task), words),
-        );
+        place.note(EventKind::Cancelled, Note::Outcome(self.names.number(task), words));
     }
 
     fn decide(&self, condition: &Condition, place: &Place) -> bool {

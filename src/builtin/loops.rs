@@ -92,13 +92,7 @@ impl StageLoop {
                 LoopKind::EventLoop => name.clone(),
                 LoopKind::GlobalExecutor => format!("{name}-{number}"),
             };
-            let thread = thread(
-                name.clone(),
-                recorder.clone(),
-                true,
-                entrance.clone(),
-                slot.clone(),
-            );
+            let thread = thread(name.clone(), recorder.clone(), true, entrance.clone(), slot.clone());
             // A system out of threads leaves the loop without one: what it should have run is missing from the trace.
             if crew.spawn(&name, thread).is_ok() {
                 entrance.launch();
@@ -143,11 +137,5 @@ fn thread(
 }
 
 fn tell(kind: EventKind) {
-    record(Row {
-        kind,
-        task: None,
-        run: 0,
-        deadline: None,
-        note: Note::None,
-    });
+    record(Row { kind, task: None, run: 0, deadline: None, note: Note::None });
 }

@@ -58,9 +58,7 @@ pub enum RunError {
         error: std::io::Error,
     },
     /// A judge read a claim that the probe doesn't have, or left one out: a defect of the probe.
-    #[error(
-        "the judge's readings and the claims of case {case} differ at {id}; this is a defect of the probe"
-    )]
+    #[error("the judge's readings and the claims of case {case} differ at {id}; this is a defect of the probe")]
     Judge {
         /// The claim's id.
         id: String,
@@ -83,10 +81,7 @@ pub enum RunError {
 /// What exploring a model came to, as a trace.
 fn explore(model: &Model, policy: &Policy) -> Outcome {
     let Model::Wakeup { posts } = model;
-    Outcome {
-        trace: wakeup_model::trace(policy.wake, *posts),
-        noise: None,
-    }
+    Outcome { trace: wakeup_model::trace(policy.wake, *posts), noise: None }
 }
 
 /// Checks that a policy can carry a scenario out.

@@ -38,28 +38,15 @@ pub fn run_virtual(scenario: &Scenario, policy: Policy) -> Result<Outcome, RunEr
     let clock = Clock::Simulated(world.clone());
     let late_wake = scenario.environment.late_wake;
     let loops = scenario.loops.iter().map(|l| {
-        let actor = if starts_lazily(l, policy) {
-            world.register_absent(&l.name)
-        } else {
-            world.register(&l.name)
-        };
-        let empty_returns = scenario
-            .environment
-            .spurious_returns
-            .iter()
-            .find(|empty| empty.on == l.name);
+        let actor =
+            if starts_lazily(l, policy) { world.register_absent(&l.name) } else { world.register(&l.name) };
+        let empty_returns = scenario.environment.spurious_returns.iter().find(|empty| empty.on == l.name);
         let poller =
             SimulatedPoller::new(world.clone(), actor, late_wake).with_empty_returns(empty_returns.cloned());
-        (
-            Entrance::Actor(world.clone(), actor),
-            Box::new(poller) as Box<dyn Poller>,
-        )
+        (Entrance::Actor(world.clone(), actor), Box::new(poller) as Box<dyn Poller>)
     });
     let mut stage = Stage::new(scenario, policy, clock, loops.collect());
-    let entrances = scenario
-        .threads
-        .iter()
-        .map(|t| Entrance::Actor(world.clone(), world.register(&t.name)));
+    let entrances = scenario.threads.iter().map(|t| Entrance::Actor(world.clone(), world.register(&t.name)));
     let entrances: Vec<Entrance> = entrances.collect();
     let director = world.register("the end of the window");
     match stage.raise_all(entrances, Entrance::Actor(world.clone(), director)) {
@@ -73,10 +60,7 @@ pub fn run_virtual(scenario: &Scenario, policy: Policy) -> Result<Outcome, RunEr
     stage.crew.join_all();
     match world.stuck() {
         Some(stuck) => Err(stuck.into()),
-        None => Ok(Outcome {
-            trace: stage.trace(Time::ZERO),
-            noise: None,
-        }),
+        None => Ok(Outcome { trace: stage.trace(Time::ZERO), noise: None }),
     }
 }
 
@@ -88,24 +72,16 @@ pub fn run_real(scenario: &Scenario, policy: Policy, limit: Duration) -> Result<
     check(scenario, &policy)?;
     supports_real(scenario, &policy)?;
     let clock = Clock::wall();
-    let Clock::Wall(origin) = clock else {
-        unreachable!("Clock::wall gives a wall clock")
-    };
+    let Clock::Wall(origin) = clock else { unreachable!("Clock::wall gives a wall clock") };
     let pollers = scenario.loops.iter().map(|_| {
-        let poller = MioPoller::new(origin).map_err(|error| RunError::System {
-            what: "a poller",
-            error,
-        })?;
+        let poller = MioPoller::new(origin).map_err(|error| RunError::System { what: "a poller", error })?;
         Ok((Entrance::Thread, Box::new(poller) as Box<dyn Poller>))
     });
     let pollers = pollers.collect::<Result<Vec<_>, RunError>>()?;
     let mut stage = Stage::new(scenario, policy, clock.clone(), pollers);
     let control = Control::start(origin);
     stage.raise_loops()?;
-    stage
-        .loop_threads
-        .iter()
-        .for_each(|thread| control.watch(*thread));
+    stage.loop_threads.iter().for_each(|thread| control.watch(*thread));
     clock.spend(SETTLE);
     let start = clock.now();
     stage.env.set_start(start);
@@ -115,10 +91,7 @@ pub fn run_real(scenario: &Scenario, policy: Policy, limit: Duration) -> Result<
     let ended = stage.crew.join_until(&clock, start.after(limit));
     let noise = control.finish(start);
     ended.map_err(|thread| RunError::Timeout { thread, limit })?;
-    Ok(Outcome {
-        trace: stage.trace(start),
-        noise: Some(noise),
-    })
+    Ok(Outcome { trace: stage.trace(start), noise: Some(noise) })
 }
 
 struct Stage {
@@ -130,22 +103,14 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(
-        scenario: &Scenario,
-        policy: Policy,
-        clock: Clock,
-        pollers: Vec<(Entrance, Box<dyn Poller>)>,
-    ) -> Stage {
+    fn new(scenario: &Scenario, policy: Policy, clock: Clock, pollers: Vec<(Entrance, Box<dyn Poller>)>) -> Stage {
         let names = Names::of(scenario);
         let loops = scenario.loops.iter().zip(pollers).map(|(spec, entrance)| {
             let observer = RecordLoop::new(names.number(&spec.name));
             StageLoop::new(spec, policy, &clock, entrance, observer)
         });
         let loops: Vec<StageLoop> = loops.collect();
-        let handles = loops
-            .iter()
-            .map(|stage_loop| stage_loop.handle().clone())
-            .collect();
+        let handles = loops.iter().map(|stage_loop| stage_loop.handle().clone()).collect();
         Stage {
             recorder: Recorder::new(clock.clone(), CAPACITY),
             env: Env::new(scenario, clock, names, handles),
@@ -172,12 +137,9 @@ impl Stage {
     fn raise_loops(&mut self) -> Result<(), RunError> {
         let (ready, begun) = crossbeam_channel::unbounded();
         let (lazy, eager): (Vec<_>, Vec<_>) = self.loops.iter().partition(|stage_loop| stage_loop.is_lazy());
-        lazy.iter()
-            .for_each(|stage_loop| stage_loop.start_by_first_task(&self.crew, &self.recorder));
+        lazy.iter().for_each(|stage_loop| stage_loop.start_by_first_task(&self.crew, &self.recorder));
         for stage_loop in &eager {
-            stage_loop
-                .start(&self.crew, &self.recorder, ready.clone())
-                .map_err(no_thread)?;
+            stage_loop.start(&self.crew, &self.recorder, ready.clone()).map_err(no_thread)?;
         }
         self.loop_threads = begun.iter().take(eager.len()).flatten().collect();
         Ok(())
@@ -192,14 +154,7 @@ impl Stage {
                 let _attached = attach.0.attach(&attach.1, false);
                 entrance.play(|| {
                     let steps = &env.scenario.threads[index].steps;
-                    env.carry_out(
-                        steps,
-                        &Place {
-                            task: None,
-                            run: 0,
-                            on: 0,
-                        },
-                    );
+                    env.carry_out(steps, &Place { task: None, run: 0, on: 0 });
                 });
             })?;
         }
@@ -212,27 +167,22 @@ impl Stage {
 
     fn trace(&self, start: Time) -> Trace {
         let (events, dropped) = self.recorder.collect(start, self.env.names.all());
-        let counters = self
-            .env
-            .loops
-            .iter()
-            .zip(&self.env.scenario.loops)
-            .map(|(handle, spec)| {
-                let counters = handle.counters();
-                LoopCounters {
-                    name: spec.name.clone(),
-                    tasks: counters.tasks(),
-                    timers: counters.timers(),
-                    polls: counters.polls(),
-                    wakeups: counters.wakeups(),
-                    pending_tasks: handle.pending_tasks() as u64,
-                    pending_timers: handle.pending_timers() as u64,
-                    longest_turn: counters.longest_turn(),
-                    rebuilds: counters.rebuilds(),
-                    mean_task_time: counters.mean_task_time(),
-                    state: handle.state(),
-                }
-            });
+        let counters = self.env.loops.iter().zip(&self.env.scenario.loops).map(|(handle, spec)| {
+            let counters = handle.counters();
+            LoopCounters {
+                name: spec.name.clone(),
+                tasks: counters.tasks(),
+                timers: counters.timers(),
+                polls: counters.polls(),
+                wakeups: counters.wakeups(),
+                pending_tasks: handle.pending_tasks() as u64,
+                pending_timers: handle.pending_timers() as u64,
+                longest_turn: counters.longest_turn(),
+                rebuilds: counters.rebuilds(),
+                mean_task_time: counters.mean_task_time(),
+                state: handle.state(),
+            }
+        });
         let trace = Trace {
             events,
             loops: counters.collect(),
@@ -247,8 +197,5 @@ impl Stage {
 }
 
 fn no_thread(error: std::io::Error) -> RunError {
-    RunError::System {
-        what: "a thread",
-        error,
-    }
+    RunError::System { what: "a thread", error }
 }

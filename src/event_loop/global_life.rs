@@ -22,9 +22,7 @@ impl QuietTick {
     /// The tick of an executor made now; none for a loop, or where the thread lives on.
     pub(super) fn of(shared: &Shared) -> Option<QuietTick> {
         let ticks = shared.global && shared.policy.global_life == GlobalLife::UntilQuiet;
-        ticks.then(|| QuietTick {
-            next: shared.clock.now().after(TICK),
-        })
+        ticks.then(|| QuietTick { next: shared.clock.now().after(TICK) })
     }
 
     /// When it is due.

@@ -106,9 +106,7 @@ impl Handle {
             identity: NEXT_IDENTITY.fetch_add(1, Ordering::Relaxed),
             lost_one: AtomicBool::new(false),
         };
-        Handle {
-            shared: Arc::new(shared),
-        }
+        Handle { shared: Arc::new(shared) }
     }
 
     /// Its counters.
@@ -162,10 +160,7 @@ impl Handle {
                 };
             }
         };
-        self.execute(Task {
-            tag,
-            work: Box::new(run),
-        })?;
+        self.execute(Task { tag, work: Box::new(run) })?;
         Ok(future)
     }
 
@@ -259,9 +254,7 @@ impl Shared {
 
     pub(super) fn lock_timers(&self) -> MutexGuard<'_, TimerHeap<Timer>> {
         // Nothing that can panic runs under the lock.
-        self.timers
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.timers.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     pub(super) fn wake_after_post(&self) {
@@ -328,8 +321,7 @@ impl Shared {
                 resume_unwind(payload);
             }
             let text = payload.downcast_ref::<&str>().map(|text| (*text).to_string());
-            text.or_else(|| payload.downcast_ref::<String>().cloned())
-                .unwrap_or_else(|| "an error".into())
+            text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "an error".into())
         })
     }
 }

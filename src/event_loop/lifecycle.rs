@@ -73,9 +73,7 @@ impl Lifecycle {
     }
 
     fn swap(&self, from: LoopState, to: LoopState) -> bool {
-        self.0
-            .compare_exchange(from as u8, to as u8, Ordering::AcqRel, Ordering::Acquire)
-            .is_ok()
+        self.0.compare_exchange(from as u8, to as u8, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 }
 
@@ -89,11 +87,7 @@ mod tests {
         let lifecycle = Lifecycle::default();
         let started = std::thread::scope(|scope| {
             let racers: Vec<_> = (0..8).map(|_| scope.spawn(|| lifecycle.start())).collect();
-            racers
-                .into_iter()
-                .filter_map(|racer| racer.join().ok())
-                .filter(|&won| won)
-                .count()
+            racers.into_iter().filter_map(|racer| racer.join().ok()).filter(|&won| won).count()
         });
         assert_eq!(started, 1);
     }

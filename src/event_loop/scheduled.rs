@@ -63,17 +63,8 @@ impl Handle {
         if self.shared.takes_nothing() {
             return Err(Rejected);
         }
-        let scheduled = Scheduled {
-            future: self.promise(),
-            owner: self.clone(),
-            key: Arc::default(),
-        };
-        let timer = Timer {
-            tag,
-            repeat,
-            work: Box::new(work),
-            scheduled: scheduled.clone(),
-        };
+        let scheduled = Scheduled { future: self.promise(), owner: self.clone(), key: Arc::default() };
+        let timer = Timer { tag, repeat, work: Box::new(work), scheduled: scheduled.clone() };
         let first = self.shared.arm(deadline, timer);
         self.shared.start_thread();
         match self.shared.policy.wake {

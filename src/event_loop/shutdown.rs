@@ -28,10 +28,7 @@ pub struct Grace {
 impl Default for Grace {
     /// Netty's: 2 s and 15 s.
     fn default() -> Grace {
-        Grace {
-            quiet: Duration::from_secs(2),
-            timeout: Duration::from_secs(15),
-        }
+        Grace { quiet: Duration::from_secs(2), timeout: Duration::from_secs(15) }
     }
 }
 
@@ -137,11 +134,7 @@ impl Shared {
     }
 
     fn cancel_timers(&self) {
-        let armed: Vec<Scheduled> = self
-            .lock_timers()
-            .values()
-            .map(|timer| timer.scheduled.clone())
-            .collect();
+        let armed: Vec<Scheduled> = self.lock_timers().values().map(|timer| timer.scheduled.clone()).collect();
         armed.iter().for_each(|timer| _ = timer.cancel());
     }
 }

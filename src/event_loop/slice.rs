@@ -73,9 +73,7 @@ impl Shared {
         match limit {
             Limit::None => false,
             Limit::Tasks(most) => ran >= most,
-            Limit::Until(until) => {
-                ran.is_multiple_of(self.policy.slice_looked_at) && self.clock.now() >= until
-            }
+            Limit::Until(until) => ran.is_multiple_of(self.policy.slice_looked_at) && self.clock.now() >= until,
         }
     }
 

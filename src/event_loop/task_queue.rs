@@ -122,9 +122,7 @@ impl TaskQueue {
     fn takes_room(&self) -> bool {
         let Some(bound) = self.bound else { return true };
         let one_more = |waiting| (waiting < bound).then_some(waiting + 1);
-        let taken = self
-            .waiting
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more);
+        let taken = self.waiting.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more);
         taken.is_ok()
     }
 
@@ -135,9 +133,7 @@ impl TaskQueue {
     }
 
     fn lock(&self) -> MutexGuard<'_, ()> {
-        self.searching
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.searching.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
@@ -147,10 +143,7 @@ mod tests {
     use crate::event_loop::Tag;
 
     fn task(tag: u32) -> Task {
-        Task {
-            tag: Tag(tag),
-            work: Box::new(|| {}),
-        }
+        Task { tag: Tag(tag), work: Box::new(|| {}) }
     }
 
     fn tags(queue: &TaskQueue) -> Vec<u32> {

@@ -13,8 +13,7 @@ use super::spin_guard::SpinGuard;
 use super::{Firing, LastRun, LoopState, Observer, Warning};
 use crate::clock::Clock;
 use crate::policy::{
-    Cancelled, Due, ErrorLog, PeriodicError, Policy, Rearm, RunningCancel, Shutdown, TimerPass, TurnOrder,
-    WakeUp,
+    Cancelled, Due, ErrorLog, PeriodicError, Policy, Rearm, RunningCancel, Shutdown, TimerPass, TurnOrder, WakeUp,
 };
 use crate::poller::Poller;
 use crate::promise::{Failure, Promise};
@@ -180,9 +179,7 @@ impl Shared {
         if waiting || ending || self.stopping.load(Ordering::Acquire) {
             return Some(now);
         }
-        self.lock_timers()
-            .next_deadline()
-            .map(|deadline| self.when(self.fires_at(deadline)))
+        self.lock_timers().next_deadline().map(|deadline| self.when(self.fires_at(deadline)))
     }
 
     /// When a timer with this deadline counts as due.
@@ -219,8 +216,7 @@ impl Shared {
             TimerPass::Collected => {
                 let horizon = self.due_horizon();
                 let due: Vec<_> = std::iter::from_fn(|| self.pop_due(horizon)).collect();
-                due.into_iter()
-                    .for_each(|(due, timer)| self.run_timer(due, timer));
+                due.into_iter().for_each(|(due, timer)| self.run_timer(due, timer));
             }
             TimerPass::LookAgain => {
                 while let Some((due, timer)) = self.pop_due(self.due_horizon()) {
@@ -247,9 +243,7 @@ impl Shared {
         }
         self.counters.add_timer();
         let started = self.timer_now();
-        let firing = Firing {
-            deadline: self.unmoved(due),
-        };
+        let firing = Firing { deadline: self.unmoved(due) };
         let result = self.watched(timer.tag, || self.attempt(|| (timer.work)(&firing)));
         if let (Err(message), ErrorLog::All) = (&result, self.policy.error_log) {
             self.observer.warned(timer.tag, Warning::Raised(message));
@@ -263,11 +257,7 @@ impl Shared {
             (_, Some(_)) if self.policy.rearm == Rearm::Never => {}
             (_, Some(_)) if future.is_done() && self.policy.cancelled != Cancelled::RunsAnyway => {}
             (_, Some(repeat)) => {
-                let last = LastRun {
-                    due,
-                    started,
-                    ended: self.timer_now(),
-                };
+                let last = LastRun { due, started, ended: self.timer_now() };
                 self.arm(repeat.next_deadline(last, self.policy.fixed_delay), timer);
             }
         }

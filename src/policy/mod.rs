@@ -14,8 +14,8 @@ pub use executor_values::{
     FullQueue, GlobalLife, GlobalShutdown, LateTask, LoopWait, Shutdown, TaskSlice, ThreadStart,
 };
 pub use values::{
-    Cancelled, DelayFrom, Due, ErrorLog, FixedDelay, Listeners, Overflow, PeriodicError, Rearm,
-    RunningCancel, Submission, TaskError, Ties, TimerClock, TimerPass, TurnOrder, WakeUp,
+    Cancelled, DelayFrom, Due, ErrorLog, FixedDelay, Listeners, Overflow, PeriodicError, Rearm, RunningCancel,
+    Submission, TaskError, Ties, TimerClock, TimerPass, TurnOrder, WakeUp,
 };
 
 use crate::scenario::MissedTicks;
@@ -126,9 +126,7 @@ const NETTY: Policy = Policy {
     shutdown: Shutdown::Graceful,
     late_task: LateTask::Refused,
     loop_wait: LoopWait::RefusedForOwn,
-    task_slice: TaskSlice::Time {
-        slice: Duration::from_millis(1000),
-    },
+    task_slice: TaskSlice::Time { slice: Duration::from_millis(1000) },
     slice_looked_at: 64,
     rebuild_after: Some(512),
     global_life: GlobalLife::UntilQuiet,
@@ -136,10 +134,7 @@ const NETTY: Policy = Policy {
 };
 
 /// Netty 4.1, `NioEventLoop`: the time of tasks is a share of that of I/O, 50 by default.
-const NETTY41: Policy = Policy {
-    task_slice: TaskSlice::Share { io_ratio: 50 },
-    ..NETTY
-};
+const NETTY41: Policy = Policy { task_slice: TaskSlice::Share { io_ratio: 50 }, ..NETTY };
 
 /// Text D, `EventLoopImpl`.
 const LINKD: Policy = Policy {
@@ -171,12 +166,8 @@ const LINKD_LISTED: Policy = Policy {
 
 impl PolicyName {
     /// All policies, in the order in which they run.
-    pub const ALL: [PolicyName; 4] = [
-        PolicyName::Netty,
-        PolicyName::Netty41,
-        PolicyName::Linkd,
-        PolicyName::LinkdListed,
-    ];
+    pub const ALL: [PolicyName; 4] =
+        [PolicyName::Netty, PolicyName::Netty41, PolicyName::Linkd, PolicyName::LinkdListed];
 
     /// The word for it on the command line and in results.
     pub const fn word(self) -> &'static str {

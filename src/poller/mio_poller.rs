@@ -69,12 +69,7 @@ impl MioPoller {
         if let Some(timer) = &mut timer {
             poll.registry().register(timer, TIMER, Interest::READABLE)?;
         }
-        Ok(MioPoller {
-            poll,
-            events: Events::with_capacity(EVENTS),
-            waker,
-            timer,
-        })
+        Ok(MioPoller { poll, events: Events::with_capacity(EVENTS), waker, timer })
     }
 
     /// The timeout for mio, and the timer set where there is one.
@@ -149,18 +144,14 @@ mod tests {
     #[test]
     fn it_waits_until_a_deadline_and_ends_by_a_wake() {
         let clock = Clock::wall();
-        let Clock::Wall(origin) = clock else {
-            unreachable!()
-        };
+        let Clock::Wall(origin) = clock else { unreachable!() };
         never_early_and_woken(MioPoller::new(origin).unwrap(), &clock);
     }
 
     #[test]
     fn one_made_anew_keeps_its_waker_and_its_deadline() {
         let clock = Clock::wall();
-        let Clock::Wall(origin) = clock else {
-            unreachable!()
-        };
+        let Clock::Wall(origin) = clock else { unreachable!() };
         let mut poller = MioPoller::new(origin).unwrap();
         let waker = poller.waker();
         poller.wait(&clock, Some(clock.now())).unwrap();

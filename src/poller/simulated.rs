@@ -45,25 +45,13 @@ impl SimulatedWaker {
 impl SimulatedPoller {
     /// The poller of this actor; every wait for a deadline ends `late_wake` late.
     pub fn new(world: Arc<World>, actor: ActorId, late_wake: Duration) -> SimulatedPoller {
-        let waker = Arc::new(SimulatedWaker {
-            world: world.clone(),
-            actor,
-            woken: AtomicBool::new(false),
-        });
-        SimulatedPoller {
-            world,
-            waker,
-            late_wake,
-            empty_returns: None,
-        }
+        let waker = Arc::new(SimulatedWaker { world: world.clone(), actor, woken: AtomicBool::new(false) });
+        SimulatedPoller { world, waker, late_wake, empty_returns: None }
     }
 
     /// The same with waits that return for nothing.
     pub fn with_empty_returns(self, empty_returns: Option<EmptyReturns>) -> SimulatedPoller {
-        SimulatedPoller {
-            empty_returns,
-            ..self
-        }
+        SimulatedPoller { empty_returns, ..self }
     }
 
     /// When this wait returns for nothing, if it does and nothing else comes before.
@@ -86,11 +74,7 @@ impl Poller for SimulatedPoller {
     fn wait(&mut self, clock: &Clock, until: Option<Time>) -> io::Result<()> {
         let now = clock.now();
         let late = |until: Time| {
-            if until > now {
-                until.after(self.late_wake)
-            } else {
-                now
-            }
+            if until > now { until.after(self.late_wake) } else { now }
         };
         let woken_before = self.waker.take();
         let deadline = if woken_before { Some(now) } else { until.map(late) };

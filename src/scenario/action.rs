@@ -240,20 +240,10 @@ pub enum Action {
         #[serde(rename = "on", default, skip_serializing_if = "Option::is_none")]
         on: Option<String>,
         /// The quiet period of a graceful one; absent: the policy's own, 2 s.
-        #[serde(
-            rename = "quiet_ms",
-            with = "millis_option",
-            default,
-            skip_serializing_if = "Option::is_none"
-        )]
+        #[serde(rename = "quiet_ms", with = "millis_option", default, skip_serializing_if = "Option::is_none")]
         quiet: Option<Duration>,
         /// The time-out of a graceful one, not less than the quiet period; absent: the policy's own, 15 s.
-        #[serde(
-            rename = "timeout_ms",
-            with = "millis_option",
-            default,
-            skip_serializing_if = "Option::is_none"
-        )]
+        #[serde(rename = "timeout_ms", with = "millis_option", default, skip_serializing_if = "Option::is_none")]
         timeout: Option<Duration>,
     },
 }

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    Action, Condition, Environment, LoopSpec, PermitSpec, PromiseSpec, Record, Scenario, Script, Steps,
-    TaskSpec,
+    Action, Condition, Environment, LoopSpec, PermitSpec, PromiseSpec, Record, Scenario, Script, Steps, TaskSpec,
 };
 use crate::choice::Choice;
 use crate::time::Time;
@@ -19,10 +18,7 @@ impl Scenario {
     pub fn loops(names: &[&str], window: Duration) -> Scenario {
         Scenario {
             loops: names.iter().map(|&name| LoopSpec::new(name)).collect(),
-            threads: vec![Script {
-                name: "main".into(),
-                steps: Vec::new(),
-            }],
+            threads: vec![Script { name: "main".into(), steps: Vec::new() }],
             tasks: Vec::new(),
             permits: Vec::new(),
             promises: Vec::new(),
@@ -52,45 +48,26 @@ impl Scenario {
 
     /// Permits, for [`Steps::acquire`] and [`Steps::release`].
     pub fn permits(&mut self, name: &str, count: u64) {
-        self.permits.push(PermitSpec {
-            name: name.into(),
-            count,
-        });
+        self.permits.push(PermitSpec { name: name.into(), count });
     }
 
     /// The steps of `main`.
     pub fn main(&mut self) -> ThreadScript<'_> {
-        ThreadScript {
-            scenario: self,
-            thread: 0,
-        }
+        ThreadScript { scenario: self, thread: 0 }
     }
 
     /// The steps of another outside thread, which begins at the start as `main` does.
     pub fn thread(&mut self, name: &str) -> ThreadScript<'_> {
-        let thread = self
-            .threads
-            .iter()
-            .position(|script| script.name == name)
-            .unwrap_or_else(|| {
-                self.threads.push(Script {
-                    name: name.into(),
-                    steps: Vec::new(),
-                });
-                self.threads.len() - 1
-            });
-        ThreadScript {
-            scenario: self,
-            thread,
-        }
+        let thread = self.threads.iter().position(|script| script.name == name).unwrap_or_else(|| {
+            self.threads.push(Script { name: name.into(), steps: Vec::new() });
+            self.threads.len() - 1
+        });
+        ThreadScript { scenario: self, thread }
     }
 
     /// A promise of a loop, for [`Steps::complete`], [`Steps::listen`] and [`Steps::wait`].
     pub fn promise(&mut self, name: &str, owner: &str) {
-        self.promises.push(PromiseSpec {
-            name: name.into(),
-            owner: owner.into(),
-        });
+        self.promises.push(PromiseSpec { name: name.into(), owner: owner.into() });
     }
 
     fn add_task(&mut self, def: TaskDef) -> String {
@@ -113,14 +90,7 @@ pub struct TaskDef {
 
 /// A task that does nothing yet.
 pub fn task(name: &str) -> TaskDef {
-    TaskDef {
-        spec: TaskSpec {
-            name: name.into(),
-            body: Vec::new(),
-            record: Record::Each,
-        },
-        nested: Vec::new(),
-    }
+    TaskDef { spec: TaskSpec { name: name.into(), body: Vec::new(), record: Record::Each }, nested: Vec::new() }
 }
 
 impl TaskDef {
@@ -164,10 +134,7 @@ impl TaskDef {
         handler: impl FnOnce(TaskDef) -> TaskDef,
     ) -> TaskDef {
         let handler = handler(task(&self.spec.name));
-        let mut this = self.inner(body, |body| Action::Catch {
-            body,
-            handler: handler.spec.body,
-        });
+        let mut this = self.inner(body, |body| Action::Catch { body, handler: handler.spec.body });
         this.nested.extend(handler.nested);
         this
     }
@@ -180,11 +147,7 @@ impl TaskDef {
         otherwise: impl FnOnce(TaskDef) -> TaskDef,
     ) -> TaskDef {
         let otherwise = otherwise(task(&self.spec.name));
-        let mut this = self.inner(then, |then| Action::If {
-            condition,
-            then,
-            otherwise: otherwise.spec.body,
-        });
+        let mut this = self.inner(then, |then| Action::If { condition, then, otherwise: otherwise.spec.body });
         this.nested.extend(otherwise.nested);
         this
     }
@@ -210,9 +173,7 @@ pub struct ThreadScript<'a> {
 impl ThreadScript<'_> {
     /// Waits until this instant of the scenario.
     pub fn until(self, at: Duration) -> Self {
-        self.step(Action::Until {
-            at: Time::ZERO.after(at),
-        })
+        self.step(Action::Until { at: Time::ZERO.after(at) })
     }
 }
 
@@ -222,10 +183,7 @@ impl ThreadScript<'_> {
         let (this, task) = self.bring(task);
         this.step(Action::Repeat {
             times: u32::try_from(times).unwrap_or(u32::MAX),
-            body: vec![Action::Execute {
-                task,
-                on: Some(on.into()),
-            }],
+            body: vec![Action::Execute { task, on: Some(on.into()) }],
         })
     }
 }
@@ -234,10 +192,7 @@ impl ThreadScript<'_> {
     /// Gives the same task to a loop a number of times, on a grid of instants from now on.
     pub fn execute_paced(self, times: u64, every: Duration, on: &[&str], task: TaskDef) -> Self {
         let (this, task) = self.bring(task);
-        let give = |on: &&str| Action::Execute {
-            task: task.clone(),
-            on: Some((*on).into()),
-        };
+        let give = |on: &&str| Action::Execute { task: task.clone(), on: Some((*on).into()) };
         this.step(Action::Paced {
             times: u32::try_from(times).unwrap_or(u32::MAX),
             every,

@@ -57,46 +57,21 @@ impl Scenario {
         if let Some(Model::Wakeup { posts }) = self.model
             && posts > MOST_POSTS
         {
-            return Err(number(
-                "model.wakeup.posts",
-                &format!("more than {MOST_POSTS} posts are not tried"),
-            ));
+            return Err(number("model.wakeup.posts", &format!("more than {MOST_POSTS} posts are not tried")));
         }
-        let loops = unique(
-            "loops",
-            "loop",
-            self.loops.iter().map(|l| l.name.as_str()),
-            BTreeSet::new(),
-        )?;
+        let loops = unique("loops", "loop", self.loops.iter().map(|l| l.name.as_str()), BTreeSet::new())?;
         if loops.is_empty() {
             return Err(number("loops", "a scenario needs at least one loop"));
         }
-        unique(
-            "threads",
-            "thread",
-            self.threads.iter().map(|t| t.name.as_str()),
-            loops.clone(),
-        )?;
-        let tasks = unique(
-            "tasks",
-            "task",
-            self.tasks.iter().map(|t| t.name.as_str()),
-            BTreeSet::new(),
-        )?;
+        unique("threads", "thread", self.threads.iter().map(|t| t.name.as_str()), loops.clone())?;
+        let tasks = unique("tasks", "task", self.tasks.iter().map(|t| t.name.as_str()), BTreeSet::new())?;
         let promises = self.promises.iter().map(|p| p.name.as_str());
         let futures = unique("promises", "promise or task", promises, tasks.clone())?;
         let permits = self.permits.iter().map(|p| p.name.as_str());
         let permits = unique("permits", "group of permits", permits, BTreeSet::new())?;
-        let names = Names {
-            loops,
-            tasks,
-            futures,
-            permits,
-        };
+        let names = Names { loops, tasks, futures, permits };
         for (index, promise) in self.promises.iter().enumerate() {
-            names.known(&names.loops, "loop", &promise.owner, || {
-                format!("promises[{index}].loop")
-            })?;
+            names.known(&names.loops, "loop", &promise.owner, || format!("promises[{index}].loop"))?;
         }
         for (index, empty) in self.environment.spurious_returns.iter().enumerate() {
             names.known(&names.loops, "loop", &empty.on, || {
@@ -114,10 +89,7 @@ impl Scenario {
 }
 
 fn number(place: &str, problem: &str) -> ScenarioError {
-    ScenarioError::Number {
-        place: place.into(),
-        problem: problem.into(),
-    }
+    ScenarioError::Number { place: place.into(), problem: problem.into() }
 }
 
 fn unique<'a>(
@@ -129,17 +101,10 @@ fn unique<'a>(
     for (index, name) in names.enumerate() {
         let place = format!("{list}[{index}]");
         if index >= MOST_OF_ONE_KIND {
-            return Err(number(
-                &place,
-                &format!("more than {MOST_OF_ONE_KIND} are not carried out"),
-            ));
+            return Err(number(&place, &format!("more than {MOST_OF_ONE_KIND} are not carried out")));
         }
         if !taken.insert(name) {
-            return Err(ScenarioError::Twice {
-                place,
-                what,
-                name: name.into(),
-            });
+            return Err(ScenarioError::Twice { place, what, name: name.into() });
         }
     }
     Ok(taken)
@@ -163,25 +128,14 @@ impl Names<'_> {
         if names.contains(name) {
             return Ok(());
         }
-        let known = if names.is_empty() {
-            "none".into()
-        } else {
-            names.iter().copied().collect::<Vec<_>>().join(", ")
-        };
-        Err(ScenarioError::Unknown {
-            place: place(),
-            what,
-            name: name.into(),
-            known,
-        })
+        let known =
+            if names.is_empty() { "none".into() } else { names.iter().copied().collect::<Vec<_>>().join(", ") };
+        Err(ScenarioError::Unknown { place: place(), what, name: name.into(), known })
     }
 
     fn steps(&self, actions: &[Action], place: &str, depth: usize) -> Result<(), ScenarioError> {
         if depth > DEEPEST {
-            return Err(number(
-                place,
-                &format!("actions are nested more than {DEEPEST} deep"),
-            ));
+            return Err(number(place, &format!("actions are nested more than {DEEPEST} deep")));
         }
         actions
             .iter()
@@ -198,52 +152,24 @@ impl Names<'_> {
             None => Ok(()),
         };
         match action {
-            Action::Execute {
-                task: name,
-                on: target,
-            }
-            | Action::Submit {
-                task: name,
-                on: target,
-            }
-            | Action::Schedule {
-                task: name,
-                on: target,
-                ..
-            }
-            | Action::ScheduleAt {
-                task: name,
-                on: target,
-                ..
-            }
-            | Action::Spread {
-                task: name,
-                on: target,
-                ..
-            } => task(name).and_then(|()| on(target)),
-            Action::Periodic {
-                task: name,
-                on: target,
-                period,
-                ..
-            } => {
+            Action::Execute { task: name, on: target }
+            | Action::Submit { task: name, on: target }
+            | Action::Schedule { task: name, on: target, .. }
+            | Action::ScheduleAt { task: name, on: target, .. }
+            | Action::Spread { task: name, on: target, .. } => task(name).and_then(|()| on(target)),
+            Action::Periodic { task: name, on: target, period, .. } => {
                 if period.is_zero() {
-                    return Err(number(
-                        &format!("{place}.period_ms"),
-                        "a period must be longer than 0",
-                    ));
+                    return Err(number(&format!("{place}.period_ms"), "a period must be longer than 0"));
                 }
                 task(name).and_then(|()| on(target))
             }
             Action::Gauges { on: target } | Action::Wake { on: target } => on(target),
-            Action::Shutdown {
-                on: target,
-                quiet: Some(quiet),
-                timeout: Some(timeout),
-            } if timeout < quiet => on(target).and_then(|()| {
-                let problem = "a time-out must not be shorter than the quiet period";
-                Err(number(&format!("{place}.timeout_ms"), problem))
-            }),
+            Action::Shutdown { on: target, quiet: Some(quiet), timeout: Some(timeout) } if timeout < quiet => {
+                on(target).and_then(|()| {
+                    let problem = "a time-out must not be shorter than the quiet period";
+                    Err(number(&format!("{place}.timeout_ms"), problem))
+                })
+            }
             Action::Shutdown { on: target, .. } => on(target),
             Action::Acquire { permits, .. } | Action::Release { permits } => {
                 self.known(&self.permits, "permits", permits, || format!("{place}.permits"))
@@ -251,16 +177,12 @@ impl Names<'_> {
             Action::Cancel { task: name, .. } => future(name, "task"),
             Action::Wait { future: name, .. } if self.loops.contains(name.as_str()) => Ok(()),
             Action::Wait { future: name, .. } => future(name, "future"),
-            Action::Listen {
-                future: name,
-                task: listener,
-            } => future(name, "future").and_then(|()| task(listener)),
+            Action::Listen { future: name, task: listener } => {
+                future(name, "future").and_then(|()| task(listener))
+            }
             Action::Complete { promise } => {
                 if self.tasks.contains(promise.as_str()) {
-                    return Err(number(
-                        &format!("{place}.promise"),
-                        "a task's future is completed by the task",
-                    ));
+                    return Err(number(&format!("{place}.promise"), "a task's future is completed by the task"));
                 }
                 future(promise, "promise")
             }
@@ -307,9 +229,7 @@ mod tests {
             .fixed_rate(
                 MS,
                 2 * MS,
-                task("tick")
-                    .on_run(2, |t| t.throw())
-                    .catch(|t| t.throw(), |t| t.warn("caught")),
+                task("tick").on_run(2, |t| t.throw()).catch(|t| t.throw(), |t| t.warn("caught")),
             )
             .listen("close", task("closed"))
             .until(5 * MS)
@@ -324,10 +244,7 @@ mod tests {
         let mut s = Scenario::one_loop(10 * MS);
         s.main().execute(task("a").cancel("b"));
         let error = s.check().unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "tasks[0].body[0].task: there is no future named \"b\"; the scenario has a"
-        );
+        assert_eq!(error, "tasks[0].body[0].task: there is no future named \"b\"; the scenario has a");
     }
 
     #[test]

@@ -84,12 +84,7 @@ pub struct LoopSpec {
     /// The name of its thread in the timeline.
     pub name: String,
     /// Report every task that takes longer, whatever the policy's own setting; absent leaves it to the policy.
-    #[serde(
-        rename = "slow_task_ms",
-        with = "millis_option",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "slow_task_ms", with = "millis_option", default, skip_serializing_if = "Option::is_none")]
     pub slow_task: Option<Duration>,
     /// Choices that this loop makes otherwise than the policy: a counter-example beside the right way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -140,9 +135,7 @@ impl LoopSpec {
 
     /// The policy of this loop, where the run's is `base`.
     pub fn policy(&self, base: Policy) -> Policy {
-        self.choices
-            .iter()
-            .fold(base, |policy, choice| choice.apply(policy))
+        self.choices.iter().fold(base, |policy, choice| choice.apply(policy))
     }
 }
 
@@ -285,11 +278,6 @@ impl MissedTicks {
     }
 
     /// All five, in the order of the catalogue.
-    pub const ALL: [MissedTicks; 5] = [
-        MissedTicks::Burst,
-        MissedTicks::Restart,
-        MissedTicks::Skip,
-        MissedTicks::Delay,
-        MissedTicks::NextGrid,
-    ];
+    pub const ALL: [MissedTicks; 5] =
+        [MissedTicks::Burst, MissedTicks::Restart, MissedTicks::Skip, MissedTicks::Delay, MissedTicks::NextGrid];
 }

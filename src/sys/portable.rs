@@ -135,10 +135,7 @@ mod tests {
         assert!(ThreadScheduling::open(ThreadId(1)).is_none());
         assert!(Throttling::open().is_none());
         assert!(usable_cpus().is_empty() && !pin_to(0));
-        assert_eq!(
-            (thread_id(), timer_slack(), cpu_quota(), kernel_release()),
-            (None, None, None, None)
-        );
+        assert_eq!((thread_id(), timer_slack(), cpu_quota(), kernel_release()), (None, None, None, None));
         assert_eq!(clock_resolution(), Duration::from_nanos(100));
     }
 }
