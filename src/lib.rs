@@ -31,4 +31,5 @@ pub mod sys;
 pub mod time;
 pub mod trace;
 pub mod verdict;
+pub mod wakeup_model;
 pub mod world;

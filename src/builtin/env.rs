@@ -50,6 +50,7 @@ impl Names {
         tasks
             .chain(scenario.promises.iter().map(|promise| promise.name.as_str()))
             .chain(scenario.loops.iter().map(|spec| spec.name.as_str()))
+            .chain(scenario.permits.iter().map(|spec| spec.name.as_str()))
             .for_each(|name| names.add(name));
         visit(scenario, &mut |action| match action {
             Action::Mark { label } | Action::Warn { label } => names.add(label),
@@ -125,6 +126,9 @@ pub(super) fn supports(scenario: &Scenario, policy: &Policy) -> Result<(), RunEr
 
 /// Whether real time has everything that a scenario needs: nobody sets a machine's clock for a probe.
 pub(super) fn supports_real(scenario: &Scenario, policy: &Policy) -> Result<(), RunError> {
+    if scenario.model.is_some() {
+        return Err(RunError::Unsupported { what: "model in real time" });
+    }
     let by_calendar = |spec: &crate::scenario::LoopSpec| spec.policy(*policy).clock == TimerClock::Wall;
     if scenario.loops.iter().any(by_calendar) {
         return Err(RunError::Unsupported { what: "timers on the wall clock in real time" });

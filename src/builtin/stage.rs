@@ -9,7 +9,7 @@ use super::entrance::Entrance;
 use super::env::{Env, Names, RecordLoop, supports_real};
 use super::interpret::Place;
 use super::loops::{StageLoop, starts_lazily};
-use super::{Outcome, RunError, check};
+use super::{Outcome, RunError, check, explore};
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::event_loop::Handle;
@@ -31,6 +31,9 @@ const SETTLE: Duration = Duration::from_millis(2);
 /// A scenario or policy that doesn't fit, or a world in which nothing is left to happen.
 pub fn run_virtual(scenario: &Scenario, policy: Policy) -> Result<Outcome, RunError> {
     check(scenario, &policy)?;
+    if let Some(model) = &scenario.model {
+        return Ok(explore(model, &policy));
+    }
     let world = World::with_wall_steps(&scenario.environment.wall_steps);
     let clock = Clock::Simulated(world.clone());
     let late_wake = scenario.environment.late_wake;
