@@ -154,7 +154,7 @@ fn judge(e: &Evidence<'_>, r: &mut Readings) {
             r.exact("BW-5", outcome(t, "waits for the end"), STOPPED);
             stood(t, r, "BW-5", "waits for the end").note("ms");
             let main = t.kind(EventKind::Waited).find(|event| &*event.thread == "main");
-            r.exact("BW-6", main.and_then(|event| words(event)), "done");
+            r.exact("BW-6", main.and_then(words), "done");
             for waiting in ["waits for right", "waits for left"] {
                 r.exact("BW-6", outcome(t, waiting), STOPPED).note(waiting);
             }

@@ -2,22 +2,28 @@
 
 mod blocking_wait;
 mod cancel;
+mod clock_step;
 mod execute_order;
 mod fixed_rate_catchup;
+mod global_executor;
 mod heartbeat_delay;
+mod io_share;
 mod lifecycle;
 mod loop_demo;
 mod offload;
 mod periodic_panic;
 mod queue_capacity;
 mod reconnect_backoff;
+mod shutdown;
 mod slow_task;
 mod spin_rebuild;
 mod task_scheduling;
 mod thread_start;
+mod timer_churn;
 mod timer_delay;
 mod timer_order;
 mod timer_precision;
+mod wakeup;
 
 use loopprobe::probe::Probe;
 
@@ -29,6 +35,8 @@ const PROBES: &[&Probe] = &[
     &timer_order::PROBE,
     &fixed_rate_catchup::PROBE,
     &task_scheduling::PROBE,
+    &timer_churn::PROBE,
+    &clock_step::PROBE,
     &periodic_panic::PROBE,
     &reconnect_backoff::PROBE,
     &offload::PROBE,
@@ -37,9 +45,13 @@ const PROBES: &[&Probe] = &[
     &slow_task::PROBE,
     &spin_rebuild::PROBE,
     &execute_order::PROBE,
+    &wakeup::PROBE,
     &loop_demo::PROBE,
     &queue_capacity::PROBE,
     &thread_start::PROBE,
+    &shutdown::PROBE,
+    &io_share::PROBE,
+    &global_executor::PROBE,
     &cancel::PROBE,
 ];
 

@@ -12,7 +12,7 @@ use loopprobe::readings::Readings;
 use loopprobe::scenario::{Scenario, Steps, task};
 use loopprobe::stats::greatest;
 use loopprobe::time::{Time, duration_millis};
-use loopprobe::trace::{Event, EventKind, Trace};
+use loopprobe::trace::{EventKind, Trace};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -187,7 +187,7 @@ fn judge_blocked(e: &Evidence<'_>, r: &mut Readings) {
     let depth = |n: usize| gauges.get(n).map(|gauges| gauges.pending_tasks);
     r.same("QC-1", depth(1));
     if matches!(e.policy, PolicyName::Netty | PolicyName::Netty41) {
-        let refused = rejected(t, "bounded post").count();
+        let refused = t.refusals("bounded post").count();
         r.same("QC-2", refused).note("refused");
         r.same("QC-2", t.starts("bounded post").count()).note("run");
         let took = t.marks("posting").next().zip(t.marks("posted").next());
@@ -204,15 +204,11 @@ fn judge_blocked(e: &Evidence<'_>, r: &mut Readings) {
     r.at_least("QC-6", mean, (least * 1e6).floor() / 1e6).note("mean task time behind the block, in ms");
 }
 
-fn rejected<'t>(t: &'t Trace, task: &'t str) -> impl Iterator<Item = &'t Event> {
-    t.of(task).filter(|event| event.event == EventKind::Rejected)
-}
-
 fn judge_rule(e: &Evidence<'_>, r: &mut Readings) {
     let (t, p) = (e.trace, e.params);
     let capacity = rule_capacity(p);
     for (task, capacity) in [("one", capacity), ("two", capacity * 2)] {
-        let refused: Vec<_> = rejected(t, task).collect();
+        let refused: Vec<_> = t.refusals(task).collect();
         // However slow the posting and the loop were, it can't have taken more: what it ran while it was posted to,
         // one under way, and a full queue.
         let ran = t.counted.get(task).map_or(0, |counted| counted.runs);
@@ -222,12 +218,12 @@ fn judge_rule(e: &Evidence<'_>, r: &mut Readings) {
             posts_of_rule(p)
         ));
     }
-    r.exact("QC-3", rejected(t, "many").count(), 0).note(format!("over {} loops", p.count("loops")));
+    r.exact("QC-3", t.refusals("many").count(), 0).note(format!("over {} loops", p.count("loops")));
 }
 
 /// What one loop can't but refuse: all that it had no time for and no room.
 fn least_refused(p: &Params, t: &Trace, task: &str, capacity: u64) -> f64 {
-    let last = rejected(t, task).last().map_or(Time::ZERO, |event| event.at);
+    let last = t.refusals(task).last().map_or(Time::ZERO, |event| event.at);
     let served = last.millis_from(Time::ZERO) / duration_millis(p.duration("mean"));
     posts_of_rule(p) as f64 - served.ceil() - capacity as f64
 }

@@ -26,7 +26,8 @@ pub(crate) const PROBE: Probe = Probe {
     source: Source::new(Text::C, "EventLoop 的三件事"),
     params: &[
         count("returns", 600, "how often the poller of the first loop returns for nothing"),
-        count("endless", 10_000, "how often that of the second does: the cause outlives the first new poller"),
+        count("endless", 10_000, "how often that of the second does: the cause outlives the first new poller")
+            .quick("1100"),
     ],
     cases: &[Case {
         name: "main",

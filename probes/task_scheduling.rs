@@ -66,8 +66,8 @@ fn scenario(p: &Params) -> Scenario {
     let mut s = Scenario::one_loop(due.max(ticking).max(PATIENCE) + period / 2);
     let tick = task("tick").on_run(cancel_tick(p), |t| t.cancel("tick"));
     s.main()
-        .execute(task("execute"))
         .submit(task("submit").returns(VALUE))
+        .execute(task("execute"))
         .schedule(due, task("timer"))
         .fixed_rate(period, period, tick)
         .wait("submit", PATIENCE);

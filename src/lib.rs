@@ -35,4 +35,5 @@ pub mod sys;
 pub mod time;
 pub mod trace;
 pub mod verdict;
+pub mod wakeup_model;
 pub mod world;

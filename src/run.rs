@@ -117,7 +117,7 @@ impl Request<'_> {
             probe_version: self.probe.version,
             case: self.case.name,
             subject: Subject {
-                name: "builtin",
+                name: scenario.model.as_ref().map_or("builtin", |model| model.subject()),
                 policy: self.policy,
                 version: builtin::VERSION,
                 fault: self.fault.map(|fault| fault.name),

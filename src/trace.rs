@@ -306,6 +306,21 @@ impl Trace {
         self.of(task).find(|event| matches!(event.event, EventKind::End | EventKind::Threw))
     }
 
+    /// The submissions of a task.
+    pub fn submissions<'a>(&'a self, task: &'a str) -> impl Iterator<Item = &'a Event> {
+        self.of(task).filter(|event| event.event == EventKind::Submitted)
+    }
+
+    /// The refusals of a task.
+    pub fn refusals<'a>(&'a self, task: &'a str) -> impl Iterator<Item = &'a Event> {
+        self.of(task).filter(|event| event.event == EventKind::Rejected)
+    }
+
+    /// The first event of this kind whose note says this.
+    pub fn noted<'a>(&'a self, kind: EventKind, note: &str) -> Option<&'a Event> {
+        self.kind(kind).find(|event| event.note.as_deref() == Some(note))
+    }
+
     /// How late the first run of a timer began, in ms; negative when early.
     pub fn lateness(&self, task: &str) -> Option<f64> {
         self.start(task).and_then(Event::lateness)

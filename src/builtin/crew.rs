@@ -11,7 +11,7 @@ use crate::clock::Clock;
 use crate::time::Time;
 
 /// Room for a thousand tasks that run inside one another, which some scenarios show; only what is used is ever touched.
-const STACK: usize = 32 << 20;
+const STACK: usize = 64 << 20;
 
 /// The threads of one run. Any of them may start another.
 #[derive(Debug)]

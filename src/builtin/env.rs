@@ -56,6 +56,7 @@ impl Names {
         tasks
             .chain(scenario.promises.iter().map(|promise| promise.name.as_str()))
             .chain(scenario.loops.iter().map(|spec| spec.name.as_str()))
+            .chain(scenario.permits.iter().map(|spec| spec.name.as_str()))
             .chain(channels)
             .for_each(|name| names.add(name));
         visit(scenario, &mut |action| match action {
@@ -155,6 +156,9 @@ pub(super) fn supports(scenario: &Scenario, policy: &Policy) -> Result<(), RunEr
 
 /// Whether real time has everything that a scenario needs: nobody sets a machine's clock for a probe.
 pub(super) fn supports_real(scenario: &Scenario, policy: &Policy) -> Result<(), RunError> {
+    if scenario.model.is_some() {
+        return Err(RunError::Unsupported { what: "model in real time" });
+    }
     let by_calendar = |spec: &crate::scenario::LoopSpec| spec.policy(*policy).clock == TimerClock::Wall;
     if scenario.loops.iter().any(by_calendar) {
         return Err(RunError::Unsupported { what: "timers on the wall clock in real time" });

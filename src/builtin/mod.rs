@@ -24,6 +24,9 @@ use crate::world::Stuck;
 
 pub use stage::{run_real, run_virtual};
 
+use crate::scenario::Model;
+use crate::wakeup_model;
+
 /// The version of the built-in loop that results carry.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -85,6 +88,12 @@ pub enum RunError {
         /// The limit.
         limit: Duration,
     },
+}
+
+/// What exploring a model came to, as a trace.
+fn explore(model: &Model, policy: &Policy) -> Outcome {
+    let Model::Wakeup { posts } = model;
+    Outcome { trace: wakeup_model::trace(policy.wake, *posts), noise: None }
 }
 
 /// Checks that a policy can carry a scenario out.

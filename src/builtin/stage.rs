@@ -10,7 +10,7 @@ use super::env::{Env, Names, RecordLoop, supports_real};
 use super::interpret::Place;
 use super::loops::{StageLoop, starts_lazily};
 use super::net::Connections;
-use super::{Outcome, RunError, check};
+use super::{Outcome, RunError, check, explore};
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::event_loop::Handle;
@@ -33,6 +33,9 @@ const SETTLE: Duration = Duration::from_millis(2);
 /// A scenario or policy that doesn't fit, or a world in which nothing is left to happen.
 pub fn run_virtual(scenario: &Scenario, policy: Policy, seed: u64) -> Result<Outcome, RunError> {
     check(scenario, &policy)?;
+    if let Some(model) = &scenario.model {
+        return Ok(explore(model, &policy));
+    }
     let world = World::with_wall_steps(&scenario.environment.wall_steps);
     let clock = Clock::Simulated(world.clone());
     let late_wake = scenario.environment.late_wake;

@@ -18,7 +18,9 @@ use super::wake_flag::WakeFlag;
 use super::{Counters, Executor, Grace, LoopState, Observer, Rejected, Tag, Task, TimerHeap, Warning};
 use crate::clock::Clock;
 use crate::net::Registrar;
-use crate::policy::{Cancelled, ErrorLog, LateTask, Listeners, LoopWait, Policy, Submission, TaskError, WakeUp};
+use crate::policy::{
+    Cancelled, ErrorLog, GlobalShutdown, LateTask, Listeners, LoopWait, Policy, Submission, TaskError, WakeUp,
+};
 use crate::poller::{Poller, Wake};
 use crate::promise::{Failure, Promise};
 use crate::world::WorldEnded;
@@ -67,7 +69,12 @@ impl Debug for Shared {
 thread_local! {
     /// Which loop the thread runs: 0 is none.
     static RUNNING: Cell<u64> = const { Cell::new(0) };
+    /// How many tasks of the thread run inside one another.
+    static NESTED: Cell<u32> = const { Cell::new(0) };
 }
+
+/// How many tasks may run inside one another. A program without this bound ends by its stack.
+const MOST_NESTED: u32 = 1024;
 
 static NEXT_IDENTITY: AtomicU64 = AtomicU64::new(1);
 
@@ -81,7 +88,7 @@ impl Handle {
         observer: Arc<dyn Observer>,
     ) -> io::Result<Handle> {
         let termination = Promise::new(Arc::new(Nobody::new(policy.loop_wait)), clock.clone());
-        if global {
+        if global && policy.global_shutdown == GlobalShutdown::Unsupported {
             termination.fail(Failure::Unsupported("the global executor does not end".into()));
         }
         let shared = Shared {
@@ -196,7 +203,7 @@ impl Executor for Handle {
             return shared.late_task();
         }
         match shared.policy.submission {
-            Submission::InlineOnLoop if self.in_loop() => shared.run_task(task),
+            Submission::InlineOnLoop if self.in_loop() => shared.run_inside(task),
             Submission::InlineOnCaller if !self.in_loop() => shared.run_task(task),
             Submission::LosesFirst if !shared.lost_one.swap(true, Ordering::Relaxed) => {}
             _ => {
@@ -286,9 +293,21 @@ impl Shared {
     }
 
     /// Ends the loop's wait, the present one or the next.
-    fn wake(&self) {
+    pub(super) fn wake(&self) {
         self.counters.add_wakeup();
         self.waker.wake();
+    }
+
+    /// Runs a task inside the one that runs. Where there are too many of them that is an error of the running one, as a
+    /// stack that overflows is in Java.
+    fn run_inside(&self, task: Task) {
+        let nested = NESTED.get();
+        if nested == MOST_NESTED {
+            resume_unwind(Box::new("too many tasks run inside one another"));
+        }
+        NESTED.set(nested + 1);
+        self.run_task(task);
+        NESTED.set(nested);
     }
 
     pub(super) fn run_task(&self, task: Task) {

@@ -67,8 +67,10 @@ impl Handle {
         let timer = Timer { tag, repeat, work: Box::new(work), scheduled: scheduled.clone() };
         let first = self.shared.arm(deadline, timer);
         self.shared.start_thread();
-        if first || self.shared.policy.wake != WakeUp::WhenAsleep {
-            self.shared.wake_after_post();
+        match self.shared.policy.wake {
+            WakeUp::Never if first => self.shared.wake(),
+            WakeUp::WhenAsleep if !first => {}
+            _ => self.shared.wake_after_post(),
         }
         Ok(scheduled)
     }

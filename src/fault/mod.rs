@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::policy::{
     Cancelled, DelayFrom, Due, ErrorLog, FixedDelay, Listeners, Overflow, PeriodicError, Policy, Rearm,
-    RunningCancel, Submission, TaskError, Ties, TimerPass, WakeUp,
+    RunningCancel, Submission, TaskError, Ties, TimerClock, TimerPass, WakeUp,
 };
 use crate::scenario::MissedTicks;
 
@@ -184,6 +184,11 @@ pub const FAULTS: &[Fault] = &[
         name: "flag-cleared-late",
         about: "the wake-up flag is cleared behind the tasks instead of before them",
         apply: |p| Policy { wake: WakeUp::ClearedLate, ..p },
+    },
+    Fault {
+        name: "wall-clock-timers",
+        about: "timers are kept by the wall clock",
+        apply: |p| Policy { clock: TimerClock::Wall, ..p },
     },
     executors::SIXTEEN_TASKS,
     executors::DISCARDING_QUEUE,

@@ -124,7 +124,7 @@ pub enum WakeUp {
     SinceWait,
     /// Every post, with a system call each (text D's error 4).
     Every,
-    /// None (text D's error 3).
+    /// None, nor a stop; arming a timer that is the first still does (text D's error 3: `execute` forgets to).
     Never,
     /// The first post since the flag was cleared, and it is cleared behind the tasks instead of before them
     /// (text D's warning about the order).

@@ -27,6 +27,7 @@ impl Scenario {
             clients: Vec::new(),
             window,
             seed: super::first_seed(),
+            model: None,
             environment: Environment::default(),
         }
     }
@@ -245,13 +246,23 @@ impl ThreadScript<'_> {
 
     /// Does the same a number of times.
     pub fn repeat(self, times: u64, body: impl FnOnce(TaskDef) -> TaskDef) -> Self {
-        let TaskDef { spec, nested } = body(task("repeated"));
+        let times = u32::try_from(times).unwrap_or(u32::MAX);
+        self.inner(body, |body| Action::Repeat { times, body })
+    }
+
+    /// Does the same a number of times, on a grid of instants from now on.
+    pub fn paced(self, times: u64, every: Duration, body: impl FnOnce(TaskDef) -> TaskDef) -> Self {
+        let times = u32::try_from(times).unwrap_or(u32::MAX);
+        self.inner(body, |body| Action::Paced { times, every, body })
+    }
+
+    fn inner(self, body: impl FnOnce(TaskDef) -> TaskDef, wrap: impl FnOnce(Vec<Action>) -> Action) -> Self {
+        let TaskDef { spec, nested } = body(task("steps"));
         let ThreadScript { scenario, thread } = self;
         for task in nested {
             scenario.add_task(task);
         }
-        ThreadScript { scenario, thread }
-            .step(Action::Repeat { times: u32::try_from(times).unwrap_or(u32::MAX), body: spec.body })
+        ThreadScript { scenario, thread }.step(wrap(spec.body))
     }
 }
 

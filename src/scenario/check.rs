@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use thiserror::Error;
 
-use super::{Action, HandlerKind, HandlerSpec, Scenario};
+use super::{Action, HandlerKind, HandlerSpec, Model, Scenario};
 
 /// Why a scenario can't be run. The place is a path into the scenario's JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -43,6 +43,8 @@ pub enum ScenarioError {
 
 /// How many loops, threads, tasks or promises a scenario may have, each.
 const MOST_OF_ONE_KIND: usize = 10_000;
+/// The states of the wake-up model grow with the square of this.
+const MOST_POSTS: u32 = 50;
 /// How deep actions may be nested.
 const DEEPEST: usize = 32;
 
@@ -52,6 +54,11 @@ impl Scenario {
     /// # Errors
     /// The first thing that can't be carried out, with its place.
     pub fn check(&self) -> Result<(), ScenarioError> {
+        if let Some(Model::Wakeup { posts }) = self.model
+            && posts > MOST_POSTS
+        {
+            return Err(number("model.wakeup.posts", &format!("more than {MOST_POSTS} posts are not tried")));
+        }
         let loops = unique("loops", "loop", self.loops.iter().map(|l| l.name.as_str()), BTreeSet::new())?;
         if loops.is_empty() {
             return Err(number("loops", "a scenario needs at least one loop"));

@@ -56,6 +56,9 @@ pub struct Scenario {
     /// The seed of everything random.
     #[serde(default = "first_seed")]
     pub seed: u64,
+    /// A model that is explored instead of a loop that is run; virtual time only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<Model>,
     /// What the simulated world does to the loops; virtual time only.
     #[serde(default, skip_serializing_if = "Environment::is_calm")]
     pub environment: Environment,
@@ -63,6 +66,26 @@ pub struct Scenario {
 
 const fn first_seed() -> u64 {
     1
+}
+
+/// A model whose every schedule is tried. Its trace is a schedule that goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Model {
+    /// The wake-up flag between a loop and its producers ([`crate::wakeup_model`]).
+    Wakeup {
+        /// How many posts there are, each by a thread of its own.
+        posts: u32,
+    },
+}
+
+impl Model {
+    /// Its name as a subject.
+    pub const fn subject(&self) -> &'static str {
+        match self {
+            Model::Wakeup { .. } => "model:wakeup",
+        }
+    }
 }
 
 /// One event loop.
