@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::policy::{Policy, Submission, WakeUp};
+use crate::policy::{Cancelled, LoopWait, Policy, RunningCancel, Submission, TaskSlice, TimerClock, WakeUp};
 
 /// A choice and its value; in files an object with one key, as in `{"wake": "never"}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +15,18 @@ pub enum Choice {
     Submission(Submission),
     /// When posts wake the loop.
     Wake(WakeUp),
+    /// Which clock timers are kept by.
+    Clock(TimerClock),
+    /// What becomes of a cancelled timer or task.
+    Cancelled(Cancelled),
+    /// What a cancel does to a task that runs.
+    RunningCancel(RunningCancel),
+    /// How many tasks may wait.
+    QueueBound(usize),
+    /// Which waits for a future the loop's thread refuses.
+    LoopWait(LoopWait),
+    /// How long a drain of the queue may go on.
+    TaskSlice(TaskSlice),
 }
 
 impl Choice {
@@ -23,6 +35,12 @@ impl Choice {
         match self {
             Choice::Submission(submission) => Policy { submission, ..policy },
             Choice::Wake(wake) => Policy { wake, ..policy },
+            Choice::Clock(clock) => Policy { clock, ..policy },
+            Choice::Cancelled(cancelled) => Policy { cancelled, ..policy },
+            Choice::RunningCancel(running_cancel) => Policy { running_cancel, ..policy },
+            Choice::QueueBound(bound) => Policy { queue_bound: Some(bound), ..policy },
+            Choice::LoopWait(loop_wait) => Policy { loop_wait, ..policy },
+            Choice::TaskSlice(task_slice) => Policy { task_slice, ..policy },
         }
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
+use crate::calendar::Calendar;
 use crate::time::Time;
 use crate::world::{ActorId, World};
 
@@ -32,6 +33,15 @@ impl Clock {
         match self {
             Clock::Wall(origin) => Time::ZERO.after(origin.elapsed()),
             Clock::Simulated(world) => world.now(),
+        }
+    }
+
+    /// The wall clock of a simulated world. Real runs keep no timers by the wall clock: nobody sets a machine's clock
+    /// for a probe.
+    pub fn calendar(&self) -> Option<&Calendar> {
+        match self {
+            Clock::Wall(_) => None,
+            Clock::Simulated(world) => Some(world.calendar()),
         }
     }
 

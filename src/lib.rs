@@ -6,6 +6,7 @@
 
 pub mod backoff;
 pub mod builtin;
+pub mod calendar;
 pub mod channel;
 pub mod choice;
 pub mod cli;
@@ -18,6 +19,7 @@ pub mod missed;
 pub mod net;
 pub mod output;
 pub mod params;
+pub mod permits;
 pub mod policy;
 pub mod poller;
 pub mod probe;
@@ -38,4 +40,5 @@ mod testing;
 pub mod time;
 pub mod trace;
 pub mod verdict;
+pub mod wakeup_model;
 pub mod world;

@@ -56,6 +56,12 @@ pub const fn millis(name: &'static str, default: u64, about: &'static str) -> Pa
     ParamSpec { name, about, kind: ParamKind::Duration { default, least: Duration::ZERO }, quick: None }
 }
 
+/// A duration of whole microseconds, 0 or more.
+pub const fn micros(name: &'static str, default: u64, about: &'static str) -> ParamSpec {
+    let default = Duration::from_micros(default);
+    ParamSpec { name, about, kind: ParamKind::Duration { default, least: Duration::ZERO }, quick: None }
+}
+
 /// A count between 1 and a million.
 pub const fn count(name: &'static str, default: u64, about: &'static str) -> ParamSpec {
     ParamSpec { name, about, kind: ParamKind::Count { default, least: 1, most: 1_000_000 }, quick: None }
@@ -77,6 +83,14 @@ impl ParamSpec {
     pub const fn positive(mut self) -> ParamSpec {
         if let ParamKind::Duration { default, .. } = self.kind {
             self.kind = ParamKind::Duration { default, least: Duration::from_nanos(1) };
+        }
+        self
+    }
+
+    /// The same, a count of no more than this.
+    pub const fn at_most(mut self, most: u64) -> ParamSpec {
+        if let ParamKind::Count { default, least, .. } = self.kind {
+            self.kind = ParamKind::Count { default, least, most };
         }
         self
     }

@@ -24,7 +24,7 @@ pub enum Failure {
     /// The channel is closed.
     #[error("the channel is closed")]
     Closed,
-    /// The channel can't do it.
+    /// What was asked for is not supported.
     #[error("unsupported: {0}")]
     Unsupported(String),
     /// The socket reported it.
@@ -42,6 +42,17 @@ impl Failure {
     pub fn io(error: &std::io::Error) -> Failure {
         Failure::Io { kind: error.kind(), message: error.to_string() }
     }
+}
+
+/// What came of waiting for a future.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waited {
+    /// It is done, in any way.
+    Done,
+    /// It is not done, and the limit has come.
+    NotDone,
+    /// The calling thread may not wait for it: it would wait for itself. Netty's `BlockingOperationException`.
+    Refused,
 }
 
 /// A promise, which is its own future. Clones are the same promise; any thread may use any of them.
@@ -66,15 +77,33 @@ struct Shared<T> {
 #[derive(Debug)]
 struct State<T> {
     outcome: Option<Result<T, Failure>>,
-    uncancellable: bool,
+    running: Running,
+    /// Whether the running task was asked to stop.
+    interrupted: bool,
     listeners: Vec<Task>,
     waiters: Vec<Unparker>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Running {
+    /// Not yet, or nothing runs for it: it can be cancelled.
+    No,
+    /// It can't be cancelled any more.
+    Uncancellable,
+    /// It can be cancelled, and its body can be asked to stop.
+    Interruptible,
 }
 
 impl<T: Clone + Send + 'static> Promise<T> {
     /// A promise whose listeners run on this executor.
     pub fn new(executor: Arc<dyn Executor>, clock: Clock) -> Promise<T> {
-        let state = State { outcome: None, uncancellable: false, listeners: Vec::new(), waiters: Vec::new() };
+        let state = State {
+            outcome: None,
+            running: Running::No,
+            interrupted: false,
+            listeners: Vec::new(),
+            waiters: Vec::new(),
+        };
         Promise { shared: Arc::new(Shared { executor, clock, state: Mutex::new(state) }) }
     }
 
@@ -90,17 +119,42 @@ impl<T: Clone + Send + 'static> Promise<T> {
 
     /// Cancels it, unless it is done or has been made uncancellable.
     pub fn cancel(&self) -> bool {
-        if self.lock().uncancellable {
+        if self.lock().running == Running::Uncancellable {
             return false;
         }
         self.complete(Err(Failure::Cancelled))
     }
 
+    /// The same, and asks the body to stop, if it runs and can be asked. The JDK's `FutureTask.cancel(true)`.
+    pub fn cancel_and_interrupt(&self) -> bool {
+        let cancelled = self.cancel();
+        let mut state = self.lock();
+        state.interrupted |= cancelled && state.running == Running::Interruptible;
+        cancelled
+    }
+
+    /// Whether the body was asked to stop.
+    pub fn is_interrupted(&self) -> bool {
+        self.lock().interrupted
+    }
+
     /// From now on it can't be cancelled; false when it is done already.
     pub fn set_uncancellable(&self) -> bool {
+        self.begin(Running::Uncancellable)
+    }
+
+    /// From now on a cancel is taken though the body runs, and may ask it to stop; false when it is done already.
+    pub fn set_interruptible(&self) -> bool {
+        self.begin(Running::Interruptible)
+    }
+
+    fn begin(&self, running: Running) -> bool {
         let mut state = self.lock();
-        state.uncancellable = state.outcome.is_none();
-        state.uncancellable
+        let begins = state.outcome.is_none();
+        if begins {
+            state.running = running;
+        }
+        begins
     }
 
     /// Its value or failure, once it is done.
@@ -135,17 +189,23 @@ impl<T: Clone + Send + 'static> Promise<T> {
         self.shared.executor.notify(listener);
     }
 
-    /// Waits until it is done, for so long at most; whether it is. Blocks the calling thread.
-    pub fn wait(&self, limit: Duration) -> bool {
+    /// Waits until it is done, for so long at most. Blocks the calling thread, unless it may not wait: then it is refused
+    /// at once, also with a limit. One that is done, and a limit of zero, are told before that is looked at
+    /// (`DefaultPromise.await0`, `checkDeadLock`).
+    pub fn wait(&self, limit: Duration) -> Waited {
+        let done = self.is_done();
+        if (done || !limit.is_zero()) && self.shared.executor.refuses_wait(done) {
+            return Waited::Refused;
+        }
         let clock = &self.shared.clock;
         let until = clock.now().after(limit);
         loop {
             let mut state = self.lock();
             if state.outcome.is_some() {
-                return true;
+                return Waited::Done;
             }
             if clock.now() >= until {
-                return false;
+                return Waited::NotDone;
             }
             state.waiters.push(clock.unparker());
             drop(state);
@@ -202,6 +262,9 @@ mod tests {
                 let _ = self.execute(task);
             }
         }
+        fn refuses_wait(&self, done: bool) -> bool {
+            self.in_loop && !done
+        }
     }
 
     fn promise(in_loop: bool) -> (Arc<Manual>, Promise<u32>) {
@@ -228,6 +291,15 @@ mod tests {
     }
 
     #[test]
+    fn the_own_thread_may_not_wait_for_what_is_not_done() {
+        let (_, p) = promise(true);
+        assert_eq!(p.wait(Duration::from_secs(60)), Waited::Refused);
+        assert_eq!(p.wait(Duration::ZERO), Waited::NotDone);
+        p.succeed(1);
+        assert_eq!(p.wait(Duration::from_secs(60)), Waited::Done);
+    }
+
+    #[test]
     fn an_uncancellable_promise_refuses_to_be_cancelled() {
         let (_, p) = promise(true);
         assert!(p.set_uncancellable() && !p.cancel() && p.state() == FutureState::Pending);
@@ -235,12 +307,23 @@ mod tests {
     }
 
     #[test]
+    fn an_interruptible_one_is_cancelled_while_it_runs_and_its_body_is_told_when_asked_for() {
+        let (_, p) = promise(true);
+        assert!(p.set_interruptible() && p.cancel_and_interrupt() && p.is_interrupted());
+        assert!(!p.succeed(1) && p.state() == FutureState::Cancelled);
+        let (_, p) = promise(true);
+        assert!(p.set_interruptible() && p.cancel() && !p.is_interrupted());
+        let (_, p) = promise(true);
+        assert!(p.set_uncancellable() && !p.cancel_and_interrupt() && !p.is_interrupted());
+    }
+
+    #[test]
     fn a_wait_of_zero_tells_the_state_and_another_thread_ends_a_long_one() {
         let (_, p) = promise(false);
-        assert!(!p.wait(Duration::ZERO));
+        assert_eq!(p.wait(Duration::ZERO), Waited::NotDone);
         std::thread::scope(|scope| {
             scope.spawn(|| p.succeed(1));
-            assert!(p.wait(Duration::from_secs(60)));
+            assert_eq!(p.wait(Duration::from_secs(60)), Waited::Done);
         });
     }
 }

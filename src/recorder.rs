@@ -9,10 +9,13 @@ use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::time::Time;
-use crate::trace::{Event, EventKind};
+use crate::trace::{Event, EventKind, Gauges};
 
 /// Rows a thread can record in one run: 3.5 MiB, of which only what is used is ever touched.
 pub const CAPACITY: usize = 1 << 16;
+
+/// Readings of gauges for which a thread has room beforehand; more of them cost an allocation.
+const GAUGES: usize = 1 << 12;
 
 /// One recorded event.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +75,12 @@ pub enum Note {
     Words(&'static str),
     /// A future and what came of waiting for it.
     Outcome(u16, &'static str),
+    /// A future and the value that it was done with.
+    Value(u16, u16),
+    /// A variable and its value.
+    Variable(u16, i64),
+    /// What a loop counted: its place among the thread's gauges.
+    Gauges(u32),
     /// So many bytes.
     Bytes(u32),
 }
@@ -91,6 +100,7 @@ struct Buffer {
     in_loop: bool,
     clock: Clock,
     rows: Vec<Stamped>,
+    gauges: Vec<Gauges>,
     capacity: usize,
     dropped: u64,
 }
@@ -112,6 +122,17 @@ pub fn record(row: Row) {
     BUFFER.with_borrow_mut(|buffer| {
         if let Some(buffer) = buffer {
             buffer.push(row);
+        }
+    });
+}
+
+/// Records what a loop counts, beside the row: its note becomes the gauges.
+pub fn record_gauges(row: Row, gauges: Gauges) {
+    BUFFER.with_borrow_mut(|buffer| {
+        if let Some(buffer) = buffer {
+            let note = Note::Gauges(buffer.gauges.len() as u32);
+            buffer.gauges.push(gauges);
+            buffer.push(Row { note, ..row });
         }
     });
 }
@@ -143,6 +164,7 @@ impl Recorder {
             in_loop,
             clock: self.clock.clone(),
             rows: Vec::with_capacity(self.capacity),
+            gauges: Vec::with_capacity(self.capacity.min(GAUGES)),
             capacity: self.capacity,
             dropped: 0,
         };
@@ -180,7 +202,12 @@ impl Buffer {
         let rebased = |time: Time| Time::ZERO.after(time.since(origin));
         let Row { kind, task, run, deadline, channel, note, value } = stamped.row;
         let name = |index: u16| names[usize::from(index)].clone();
+        let gauges = match note {
+            Note::Gauges(index) => self.gauges.get(index as usize).copied(),
+            _ => None,
+        };
         Event {
+            gauges,
             at: rebased(stamped.at),
             thread: self.thread.clone(),
             in_loop: self.in_loop,
@@ -193,7 +220,9 @@ impl Buffer {
             run: (run > 0).then_some(run),
             deadline: deadline.map(rebased),
             note: match note {
-                Note::None => None,
+                Note::None | Note::Gauges(_) => None,
+                Note::Value(future, value) => Some(format!("{}: done with {}", name(future), name(value)).into()),
+                Note::Variable(variable, value) => Some(format!("{} is {value}", name(variable)).into()),
                 Note::Name(index) => Some(name(index)),
                 Note::Words(words) => Some(words.into()),
                 Note::Outcome(index, words) => Some(format!("{}: {words}", name(index)).into()),

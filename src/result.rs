@@ -131,6 +131,9 @@ pub struct Run {
     pub loops: Vec<crate::trace::LoopCounters>,
     /// The futures' last states.
     pub futures: BTreeMap<String, crate::trace::FutureState>,
+    /// What was counted of tasks whose runs are not in the trace.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub counted: BTreeMap<String, crate::trace::Counted>,
     /// Events that found no room.
     pub dropped: u64,
 }
@@ -138,8 +141,8 @@ pub struct Run {
 impl Run {
     /// A run from its trace.
     pub fn new(trace: Trace, noise: Option<Noise>, metrics: BTreeMap<&'static str, Option<f64>>) -> Run {
-        let Trace { events, loops, futures, dropped } = trace;
-        Run { verdict: None, metrics, noise, trace: events, loops, futures, dropped }
+        let Trace { events, loops, futures, counted, dropped } = trace;
+        Run { verdict: None, metrics, noise, trace: events, loops, futures, counted, dropped }
     }
 }
 

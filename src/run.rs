@@ -53,7 +53,8 @@ struct Observation {
 
 /// Runs it. Whatever goes wrong is in the result: its verdict is then `error`, `timeout` or `unsupported`.
 pub fn run_case(request: &Request<'_>) -> ProbeResult {
-    let scenario = (request.case.scenario)(request.params);
+    let mut scenario = (request.case.scenario)(request.params);
+    scenario.seed = request.seed;
     match observe_all(request, &scenario) {
         Ok((ideal, observations)) => judged(request, scenario, &ideal, observations),
         Err(error) => failed(request, scenario, &error),
@@ -126,7 +127,7 @@ impl Request<'_> {
             probe_version: self.probe.version,
             case: self.case.name,
             subject: Subject {
-                name: "builtin",
+                name: scenario.model.as_ref().map_or("builtin", |model| model.subject()),
                 policy: self.policy,
                 version: builtin::VERSION,
                 fault: self.fault.map(|fault| fault.name),

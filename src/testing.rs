@@ -125,6 +125,7 @@ pub(crate) fn run(events: Vec<Event>) -> Run {
 /// An event of `loop-1`.
 pub(crate) fn event(micros: u64, event: EventKind, task: &str) -> Event {
     Event {
+        gauges: None,
         at: Time::from_nanos(micros * 1000),
         thread: "loop-1".into(),
         in_loop: true,

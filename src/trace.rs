@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::event_loop::LoopState;
 use crate::time::Time;
 
 /// One run of a scenario, as it was recorded.
@@ -16,6 +17,9 @@ pub struct Trace {
     pub loops: Vec<LoopCounters>,
     /// The state of every future when the run ended, by the name of its task or promise.
     pub futures: BTreeMap<String, FutureState>,
+    /// What was counted of tasks whose runs are not recorded one by one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counted: BTreeMap<String, Counted>,
     /// Events that found their thread's buffer full. Anything above 0 makes what is missing inconclusive.
     pub dropped: u64,
 }
@@ -44,12 +48,56 @@ pub struct Event {
     /// The deadline of the timer that ran it.
     #[serde(rename = "deadline_ms", default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Time>,
-    /// A mark's or a warning's words, a wait's outcome, how long a slow task took.
+    /// A mark's or a warning's words, a wait's outcome, what a channel read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<Arc<str>>,
     /// A duration that belongs to it: how long a slow task took, the delay before the next attempt.
     #[serde(rename = "value_ms", default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Time>,
+    /// What a loop counted at this instant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gauges: Option<Gauges>,
+}
+
+/// What a loop counts and what waits in it, read while it runs. Each number is exact for itself; they are read one
+/// after the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gauges {
+    /// Tasks that wait.
+    pub pending_tasks: u64,
+    /// Timers in the heap.
+    pub pending_timers: u64,
+    /// Runs of ordinary tasks so far.
+    pub tasks: u64,
+    /// Runs of timers so far.
+    pub timers: u64,
+    /// Times the poller was asked so far.
+    pub polls: u64,
+    /// Wake-ups made so far.
+    pub wakeups: u64,
+    /// How long a task or timer took on average so far; of the drain under way nothing yet.
+    #[serde(rename = "mean_task_ms")]
+    pub mean_task_time: Time,
+    /// The loop's state.
+    pub state: LoopState,
+}
+
+/// The runs of one task, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    /// How many runs began.
+    pub runs: u64,
+    /// When the first began.
+    #[serde(rename = "first_ms")]
+    pub first: Time,
+    /// When the last began.
+    #[serde(rename = "last_ms")]
+    pub last: Time,
+    /// The longest run.
+    #[serde(rename = "longest_ms")]
+    pub longest: Time,
+    /// How many runs of it stood inside one another at most on one thread.
+    pub deepest: u64,
 }
 
 /// What an event tells.
@@ -72,12 +120,24 @@ pub enum EventKind {
     Rejected,
     /// A mark of the body's own.
     Mark,
+    /// The value of a variable; the note says which and what.
+    Read,
+    /// What a loop counted.
+    Gauges,
+    /// A body saw that a cancel had asked it to stop, and ended.
+    Interrupted,
+    /// A loop's poller was woken with nothing posted.
+    Woken,
     /// A wait for a future ended; the note says how.
     Waited,
     /// A promise was completed.
     Completed,
-    /// A loop was asked to stop.
+    /// A loop was asked to shut down.
     StopAsked,
+    /// A loop's state moved on; the note says which loop's and to what.
+    State,
+    /// A loop's thread, made while the scenario runs, began its loop.
+    Began,
     /// A loop's thread ended its loop.
     Stopped,
     /// A handler is in a pipeline.
@@ -145,9 +205,15 @@ impl EventKind {
             EventKind::Cancelled => "cancelled",
             EventKind::Rejected => "rejected",
             EventKind::Mark => "mark",
+            EventKind::Read => "read",
+            EventKind::Gauges => "gauges",
+            EventKind::Interrupted => "interrupted",
+            EventKind::Woken => "woken",
             EventKind::Waited => "waited",
             EventKind::Completed => "completed",
             EventKind::StopAsked => "stop-asked",
+            EventKind::State => "state",
+            EventKind::Began => "began",
             EventKind::Stopped => "stopped",
             EventKind::HandlerAdded => "handlerAdded",
             EventKind::ChannelRegistered => "channelRegistered",
@@ -204,6 +270,13 @@ pub struct LoopCounters {
     /// The longest turn, from the end of its wait to the next wait.
     #[serde(rename = "longest_turn_ms")]
     pub longest_turn: Time,
+    /// Times its poller was made anew because it returned for nothing.
+    pub rebuilds: u64,
+    /// How long a task or timer took on average.
+    #[serde(rename = "mean_task_ms")]
+    pub mean_task_time: Time,
+    /// Its state when the run was over.
+    pub state: LoopState,
 }
 
 /// The reading of traces: what judges ask.
@@ -233,6 +306,21 @@ impl Trace {
         self.of(task).find(|event| matches!(event.event, EventKind::End | EventKind::Threw))
     }
 
+    /// The submissions of a task.
+    pub fn submissions<'a>(&'a self, task: &'a str) -> impl Iterator<Item = &'a Event> {
+        self.of(task).filter(|event| event.event == EventKind::Submitted)
+    }
+
+    /// The refusals of a task.
+    pub fn refusals<'a>(&'a self, task: &'a str) -> impl Iterator<Item = &'a Event> {
+        self.of(task).filter(|event| event.event == EventKind::Rejected)
+    }
+
+    /// The first event of this kind whose note says this.
+    pub fn noted<'a>(&'a self, kind: EventKind, note: &str) -> Option<&'a Event> {
+        self.kind(kind).find(|event| event.note.as_deref() == Some(note))
+    }
+
     /// How late the first run of a timer began, in ms; negative when early.
     pub fn lateness(&self, task: &str) -> Option<f64> {
         self.start(task).and_then(Event::lateness)
@@ -246,6 +334,19 @@ impl Trace {
     /// How many warnings there are about a task.
     pub fn warnings<'a>(&'a self, task: &'a str) -> impl Iterator<Item = &'a Event> {
         self.of(task).filter(|event| event.event == EventKind::Warned)
+    }
+
+    /// What the loops counted where a thread or task of this name looked, in order.
+    pub fn gauges<'a>(&'a self, by: &'a str) -> impl Iterator<Item = &'a Gauges> {
+        self.events
+            .iter()
+            .filter(move |event| event.task.as_deref().unwrap_or(&event.thread) == by)
+            .filter_map(|event| event.gauges.as_ref())
+    }
+
+    /// What was counted of a task; nothing when it never ran.
+    pub fn counted(&self, task: &str) -> Counted {
+        self.counted.get(task).copied().unwrap_or_default()
     }
 
     /// The events of a channel.

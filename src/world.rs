@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::calendar::{Calendar, WallStep};
 use crate::time::Time;
 
 /// More events than this at one instant are called endless.
@@ -27,6 +28,7 @@ pub struct World {
     /// Counts recorded events, so that a trace keeps the order of what happens at one instant.
     sequence: AtomicU64,
     state: Mutex<State>,
+    calendar: Calendar,
 }
 
 /// An actor's number in its world.
@@ -101,6 +103,16 @@ impl World {
         Arc::default()
     }
 
+    /// The same with a wall clock that is set at these instants.
+    pub fn with_wall_steps(steps: &[WallStep]) -> Arc<World> {
+        Arc::new(World { calendar: Calendar::new(steps), ..World::default() })
+    }
+
+    /// Its wall clock.
+    pub fn calendar(&self) -> &Calendar {
+        &self.calendar
+    }
+
     /// The present instant.
     pub fn now(&self) -> Time {
         Time::from_nanos(self.now.load(Ordering::Relaxed))
@@ -129,6 +141,19 @@ impl World {
             turn: Arc::default(),
         });
         ActorId(state.actors.len() - 1)
+    }
+
+    /// Adds an actor that is not there yet: [`World::launch`] lets it in.
+    pub fn register_absent(&self, name: &str) -> ActorId {
+        let actor = self.register(name);
+        self.lock().actors[actor.0].phase = Phase::Ended;
+        actor
+    }
+
+    /// Lets an actor in that is absent or has ended: it is due now. Its thread calls [`World::enter`].
+    pub fn launch(&self, actor: ActorId) {
+        let due = Some(self.now());
+        self.lock().actors[actor.0].phase = Phase::Waiting { due, wakeable: false, doing: "starting" };
     }
 
     /// Makes the calling thread this actor and waits for its turn. The first to be called with everyone

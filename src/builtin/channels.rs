@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::env::{Env, FutureEntry};
+use super::env::{Env, RecordLoop};
+use super::futures::FutureEntry;
 use super::interpret::Place;
 use super::net::{name_of, tag_of};
 use crate::channel::{Channel, Embedded, Message};
@@ -81,7 +82,7 @@ impl Env {
     /// Keeps the future of a bind or connect under its name, and records how it ends, on the loop that ends it.
     /// Called before the bind or connect begins, so that the listener is there in time.
     pub(super) fn keep(&self, channel: ChannelName, promise: &Promise) {
-        self.add_future(channel.name, FutureEntry { promise: promise.clone(), timer: None });
+        self.add_future(channel.name, FutureEntry::Plain(promise.clone()));
         let outcome = promise.clone();
         promise.listen(Tag(u32::from(channel.name)), move || {
             let words = Note::Words(ending(&outcome));
@@ -123,7 +124,7 @@ impl Env {
         promise.listen(Tag(u32::from(task)), move || {
             let words = Note::Words(ending(&outcome));
             record(Row { channel, ..Row::new(EventKind::FutureDone).task(task).note(words) });
-            env.run_body(task, on, None, at.as_ref());
+            env.run_body(task, env.next_run(task), on, None, at.as_ref());
         });
     }
 
@@ -135,10 +136,12 @@ impl Env {
         let stage: Promise =
             if on_loop { ctx.channel().promise() } else { Promise::new(Arc::new(Completer), self.clock.clone()) };
         let (env, at) = (self.clone(), ctx.clone());
-        stage.listen(Tag(u32::from(then)), move || env.run_body(then, own, None, Some(&at)));
+        stage.listen(Tag(u32::from(then)), move || {
+            _ = env.run_body(then, env.next_run(then), own, None, Some(&at))
+        });
         let env = self.clone();
         let work = move || {
-            env.run_body(task, pool, None, Some(&ctx));
+            env.run_body(task, env.next_run(task), pool, None, Some(&ctx));
             stage.succeed(());
         };
         // A pool that has ended runs nothing more.
@@ -146,9 +149,10 @@ impl Env {
     }
 
     fn embed(self: &Arc<Self>, handlers: &[HandlerSpec], messages: &[String]) {
-        let tag = tag_of(ChannelName { name: self.names.number(EMBEDDED), which: 0 });
+        let name = self.names.number(EMBEDDED);
+        let tag = tag_of(ChannelName { name, which: 0 });
         let policy = *self.loops[0].policy();
-        let observer = Arc::new(super::env::RecordWarnings);
+        let observer = Arc::new(RecordLoop::new(name));
         let Ok(mut embedded) = Embedded::new(&self.clock, tag, policy, observer, &self.initializer(handlers))
         else {
             return;
@@ -194,5 +198,9 @@ impl Executor for Completer {
 
     fn notify(&self, listener: Task) {
         (listener.work)();
+    }
+
+    fn refuses_wait(&self, _done: bool) -> bool {
+        false
     }
 }

@@ -7,16 +7,18 @@ use std::time::Duration;
 
 use super::RunError;
 use super::channels::EMBEDDED;
+use super::futures::FutureEntry;
 use super::net::{Connections, name_of};
+use super::tally::Tally;
 use crate::channel::{ChannelTag, PIPELINE_TAG};
 use crate::clock::Clock;
-use crate::event_loop::{ChannelWarning, Handle, Observer, Scheduled, Tag, Warning};
-use crate::policy::{FixedDelay, Policy};
-use crate::promise::Promise;
+use crate::event_loop::{ChannelWarning, Handle, LoopState, Observer, Tag, Warning};
+use crate::permits::Permits;
+use crate::policy::{FixedDelay, Policy, TimerClock};
 use crate::recorder::{Note, Row, record};
-use crate::scenario::{Action, Condition, HandlerKind, HandlerSpec, Mode, Scenario};
+use crate::scenario::{Action, Condition, HandlerKind, HandlerSpec, Mode, Record, Scenario};
 use crate::time::Time;
-use crate::trace::{EventKind, FutureState};
+use crate::trace::{Counted, EventKind, FutureState, Gauges};
 
 /// Shared by all threads of a run.
 #[derive(Debug)]
@@ -25,21 +27,17 @@ pub(super) struct Env {
     pub(super) clock: Clock,
     pub(super) names: Names,
     pub(super) loops: Vec<Handle>,
-    /// How often each task has begun, by its place in the scenario.
+    /// How many runs of each task there are so far, by its place in the scenario.
     runs: Vec<AtomicU32>,
+    /// By the task's place; only those of counted tasks are used.
+    pub(super) tallies: Vec<Tally>,
     /// By the name's number; only those that are variables are used.
     variables: Vec<AtomicI64>,
     /// When the scenario began, on the clock.
     start: AtomicU64,
     futures: Mutex<BTreeMap<u16, FutureEntry>>,
+    permits: BTreeMap<String, Permits>,
     pub(super) connections: Connections,
-}
-
-/// A future of the run, and how it is cancelled where it is a timer's.
-#[derive(Clone, Debug)]
-pub(super) struct FutureEntry {
-    pub(super) promise: Promise,
-    pub(super) timer: Option<Scheduled>,
 }
 
 /// The names of a scenario as numbers, so that a recorded row holds no string. Tasks come first, in their order.
@@ -57,11 +55,16 @@ impl Names {
         let channels = channels.chain(scenario.clients.iter().map(|client| client.name.as_str()));
         tasks
             .chain(scenario.promises.iter().map(|promise| promise.name.as_str()))
+            .chain(scenario.loops.iter().map(|spec| spec.name.as_str()))
+            .chain(scenario.permits.iter().map(|spec| spec.name.as_str()))
             .chain(channels)
             .for_each(|name| names.add(name));
         visit(scenario, &mut |action| match action {
             Action::Mark { label } | Action::Warn { label } => names.add(label),
-            Action::Set { variable, .. } | Action::Stamp { variable } => names.add(variable),
+            Action::Return { value } => names.add(value),
+            Action::Set { variable, .. } | Action::Stamp { variable } | Action::Read { variable } => {
+                names.add(variable);
+            }
             // Line by line, without their ends: as a decoder gives them.
             Action::Write { text, .. } => text.lines().for_each(|line| names.add(line)),
             Action::Embed { messages, .. } => {
@@ -108,7 +111,9 @@ fn visit<'a>(scenario: &'a Scenario, f: &mut impl FnMut(&'a Action)) {
         for action in actions {
             f(action);
             match action {
-                Action::OnRun { body, .. } => walk(body, f),
+                Action::OnRun { body, .. } | Action::Repeat { body, .. } | Action::Paced { body, .. } => {
+                    walk(body, f);
+                }
                 Action::Catch { body, handler } => {
                     walk(body, f);
                     walk(handler, f);
@@ -149,6 +154,18 @@ pub(super) fn supports(scenario: &Scenario, policy: &Policy) -> Result<(), RunEr
     Ok(())
 }
 
+/// Whether real time has everything that a scenario needs: nobody sets a machine's clock for a probe.
+pub(super) fn supports_real(scenario: &Scenario, policy: &Policy) -> Result<(), RunError> {
+    if scenario.model.is_some() {
+        return Err(RunError::Unsupported { what: "model in real time" });
+    }
+    let by_calendar = |spec: &crate::scenario::LoopSpec| spec.policy(*policy).clock == TimerClock::Wall;
+    if scenario.loops.iter().any(by_calendar) {
+        return Err(RunError::Unsupported { what: "timers on the wall clock in real time" });
+    }
+    Ok(())
+}
+
 impl Env {
     pub(super) fn new(
         scenario: &Scenario,
@@ -159,13 +176,17 @@ impl Env {
     ) -> Arc<Env> {
         let futures = scenario.promises.iter().map(|promise| {
             let owner = scenario.loops.iter().position(|l| l.name == promise.owner).unwrap_or(0);
-            (names.number(&promise.name), FutureEntry { promise: loops[owner].promise(), timer: None })
+            (names.number(&promise.name), FutureEntry::Value(loops[owner].promise()))
         });
+        let permits =
+            scenario.permits.iter().map(|spec| (spec.name.clone(), Permits::new(spec.count, clock.clone())));
         Arc::new(Env {
+            permits: permits.collect(),
             clock,
             futures: Mutex::new(futures.collect()),
             loops,
             runs: scenario.tasks.iter().map(|_| AtomicU32::new(0)).collect(),
+            tallies: scenario.tasks.iter().map(|_| Tally::default()).collect(),
             variables: names.all.iter().map(|_| AtomicI64::new(0)).collect(),
             start: AtomicU64::new(0),
             scenario: scenario.clone(),
@@ -181,8 +202,12 @@ impl Env {
 
     /// How long it is until this instant of the scenario.
     pub(super) fn time_until(&self, at: Time) -> Duration {
-        let start = Duration::from_nanos(self.start.load(Ordering::Relaxed));
-        at.after(start).since(self.clock.now())
+        self.instant(at).since(self.clock.now())
+    }
+
+    /// An instant of the scenario on the clock.
+    pub(super) fn instant(&self, at: Time) -> Time {
+        at.after(Duration::from_nanos(self.start.load(Ordering::Relaxed)))
     }
 
     /// The loop of that name, or the given one.
@@ -190,8 +215,8 @@ impl Env {
         name.and_then(|name| self.scenario.loops.iter().position(|l| l.name == name)).unwrap_or(otherwise)
     }
 
-    /// Counts a run of a task that begins; the first is 1.
-    pub(super) fn begin_run(&self, task: u16) -> u32 {
+    /// The number of the next run of a task; the first is 1.
+    pub(super) fn next_run(&self, task: u16) -> u32 {
         self.runs[usize::from(task)].fetch_add(1, Ordering::Relaxed) + 1
     }
 
@@ -203,8 +228,22 @@ impl Env {
         self.lock_futures().insert(task, entry);
     }
 
+    /// The future of that name; a loop's is that of its end.
     pub(super) fn future(&self, name: &str) -> Option<FutureEntry> {
-        self.lock_futures().get(&self.names.number(name)).cloned()
+        let end = || {
+            let on = self.scenario.loops.iter().position(|spec| spec.name == name)?;
+            Some(FutureEntry::Plain(self.loops[on].termination().clone()))
+        };
+        self.future_of(self.names.number(name)).or_else(end)
+    }
+
+    /// The permits of that name. Only those that the scenario has are asked for.
+    pub(super) fn permits(&self, name: &str) -> Option<&Permits> {
+        self.permits.get(name)
+    }
+
+    pub(super) fn future_of(&self, number: u16) -> Option<FutureEntry> {
+        self.lock_futures().get(&number).cloned()
     }
 
     /// The state of every future, by name.
@@ -212,8 +251,34 @@ impl Env {
         let futures = self.lock_futures();
         futures
             .iter()
-            .map(|(&name, entry)| (self.names.all[usize::from(name)].to_string(), entry.promise.state()))
+            .map(|(&name, entry)| (self.names.all[usize::from(name)].to_string(), entry.state()))
             .collect()
+    }
+
+    /// How much of a task's runs is recorded.
+    pub(super) fn record_of(&self, task: u16) -> Record {
+        self.scenario.tasks[usize::from(task)].record
+    }
+
+    /// What was counted of the tasks that are counted, times from `start`.
+    pub(super) fn counted(&self, start: Time) -> BTreeMap<String, Counted> {
+        let tallies = self.scenario.tasks.iter().zip(&self.tallies);
+        tallies.filter_map(|(task, tally)| Some((task.name.clone(), tally.counted(start)?))).collect()
+    }
+
+    /// What a loop counts now.
+    pub(super) fn gauges(&self, on: usize) -> Gauges {
+        let (handle, counters) = (&self.loops[on], self.loops[on].counters());
+        Gauges {
+            pending_tasks: handle.pending_tasks() as u64,
+            pending_timers: handle.pending_timers() as u64,
+            tasks: counters.tasks(),
+            timers: counters.timers(),
+            polls: counters.polls(),
+            wakeups: counters.wakeups(),
+            mean_task_time: counters.mean_task_time(),
+            state: handle.state(),
+        }
     }
 
     /// Lets go of everything that refers back to the loops.
@@ -228,11 +293,20 @@ impl Env {
     }
 }
 
-/// Records what the loops warn of.
+/// Records what a loop warns of, and its states.
 #[derive(Debug)]
-pub(super) struct RecordWarnings;
+pub(super) struct RecordLoop {
+    /// The loop's name, as a number.
+    name: u16,
+}
 
-impl Observer for RecordWarnings {
+impl RecordLoop {
+    pub(super) fn new(name: u16) -> RecordLoop {
+        RecordLoop { name }
+    }
+}
+
+impl Observer for RecordLoop {
     fn warned(&self, tag: Tag, warning: Warning<'_>) {
         // A task of a pipeline has no name in the scenario.
         let task = (tag != PIPELINE_TAG).then_some(tag.0 as u16);
@@ -250,5 +324,9 @@ impl Observer for RecordWarnings {
         };
         let channel = Some(name_of(channel));
         record(Row { channel, ..Row::new(EventKind::Warned).note(Note::Words(words)) });
+    }
+
+    fn moved(&self, to: LoopState) {
+        record(Row::new(EventKind::State).note(Note::Outcome(self.name, to.word())));
     }
 }

@@ -1,14 +1,18 @@
 //! Carries actions out: the body of a task, or the steps of an outside thread.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use super::env::{Env, FutureEntry};
+use super::env::Env;
+use super::futures::{FutureEntry, Value};
 use super::net::name_of;
 use crate::channel::{Channel, Context};
-use crate::event_loop::{Executor, Rejected, Repeat, Tag, Task};
-use crate::recorder::{Note, Row, record};
+use crate::event_loop::{Grace, Tag};
+use crate::promise::Waited;
+use crate::recorder::{Note, Row, record, record_gauges};
 use crate::scenario::{Action, Condition, Record};
 use crate::time::Time;
 use crate::trace::EventKind;
@@ -30,41 +34,92 @@ impl Place {
     /// An outside thread's.
     pub(super) const OUTSIDE: Place = Place { task: None, run: 0, on: 0, at: None, accepted: None };
 
-    pub(super) fn note(&self, kind: EventKind, note: Note) {
+    fn row(&self, kind: EventKind, note: Note) -> Row {
         let channel = self.at.as_ref().map(|ctx| name_of(ctx.channel().tag()));
-        record(Row { task: self.task, run: self.run, channel, ..Row::new(kind).note(note) });
+        Row { task: self.task, run: self.run, channel, ..Row::new(kind).note(note) }
+    }
+
+    pub(super) fn note(&self, kind: EventKind, note: Note) {
+        record(self.row(kind, note));
     }
 }
 
+/// Whether a body goes on after an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// With the next action.
+    Next,
+    /// It ends here, with this value.
+    Leave(Value),
+}
+
+thread_local! {
+    /// How many runs stand inside one another on this thread.
+    static DEPTH: Cell<u64> = const { Cell::new(0) };
+}
+
 impl Env {
-    /// One run of a task, for the handler that gave it where one did.
-    pub(super) fn run_body(self: &Arc<Self>, task: u16, on: usize, deadline: Option<Time>, at: Option<&Context>) {
+    /// One run of a task, for the handler that gave it where one did; the value that it returns.
+    pub(super) fn run_body(
+        self: &Arc<Self>,
+        task: u16,
+        run: u32,
+        on: usize,
+        deadline: Option<Time>,
+        at: Option<&Context>,
+    ) -> Value {
         let spec = &self.scenario.tasks[usize::from(task)];
-        let run = self.begin_run(task);
         let place = Place { task: Some(task), run, on, at: at.cloned(), accepted: None };
-        let channel = at.map(|ctx| name_of(ctx.channel().tag()));
-        record(Row { run, deadline, channel, ..Row::new(EventKind::Start).task(task) });
-        match catch_unwind(AssertUnwindSafe(|| self.carry_out(&spec.body, &place))) {
-            Ok(()) if spec.record == Record::Starts => {}
-            Ok(()) => place.note(EventKind::End, Note::None),
-            Err(payload) => {
-                if !payload.is::<WorldEnded>() {
-                    place.note(EventKind::Threw, Note::None);
-                }
-                resume_unwind(payload);
+        let depth = DEPTH.get() + 1;
+        DEPTH.set(depth);
+        let began = self.run_begins(&place, spec.record, deadline, depth);
+        let result = catch_unwind(AssertUnwindSafe(|| self.carry_out(&spec.body, &place)));
+        DEPTH.set(depth - 1);
+        match (&result, spec.record) {
+            (Ok(_), Record::Starts) => {}
+            (Ok(_), Record::Each) => place.note(EventKind::End, Note::None),
+            (_, Record::Count) => self.tallies[usize::from(task)].ends(began, self.clock.now()),
+            (Err(payload), _) if payload.is::<WorldEnded>() => {}
+            (Err(_), _) => place.note(EventKind::Threw, Note::None),
+        }
+        match result {
+            Ok(Flow::Leave(value)) => value,
+            Ok(Flow::Next) => None,
+            Err(payload) => resume_unwind(payload),
+        }
+    }
+
+    fn run_begins(&self, place: &Place, kept: Record, deadline: Option<Time>, depth: u64) -> Time {
+        let began = self.clock.now();
+        match (kept, place.task) {
+            (Record::Count, Some(task)) => self.tallies[usize::from(task)].begins(began, depth),
+            _ => record(Row { deadline, ..place.row(EventKind::Start, Note::None) }),
+        }
+        began
+    }
+
+    /// A list of actions, up to one that ends the body.
+    pub(super) fn carry_out(self: &Arc<Self>, actions: &[Action], place: &Place) -> Flow {
+        for action in actions {
+            if let Flow::Leave(value) = self.act(action, place) {
+                return Flow::Leave(value);
             }
         }
+        Flow::Next
     }
 
-    /// A list of actions.
-    pub(super) fn carry_out(self: &Arc<Self>, actions: &[Action], place: &Place) {
-        for action in actions {
-            self.act(action, place);
-        }
-    }
-
-    fn act(self: &Arc<Self>, action: &Action, place: &Place) {
+    fn act(self: &Arc<Self>, action: &Action, place: &Place) -> Flow {
         match action {
+            Action::Return { value } => return Flow::Leave(Some(self.names.number(value))),
+            Action::Look => return self.look(place),
+            Action::Catch { body, handler } => return self.catch(body, handler, place),
+            Action::OnRun { run, body } if *run == place.run => return self.carry_out(body, place),
+            Action::OnRun { .. } => {}
+            Action::Repeat { times, body } => return self.repeat(*times, body, place),
+            Action::If { condition, then, otherwise } => {
+                let holds = self.decide(condition, place);
+                return self.carry_out(if holds { then } else { otherwise }, place);
+            }
             Action::Until { at } => self.clock.spend(self.time_until(*at)),
             Action::Block { time } => self.clock.spend(*time),
             Action::Spin { time } => self.clock.burn(*time),
@@ -72,33 +127,47 @@ impl Env {
             Action::Warn { label } => place.note(EventKind::Warned, self.name(label)),
             // Not panic!: nothing went wrong in this program, so no hook may print a message.
             Action::Throw => resume_unwind(Box::new("raised by the scenario")),
-            Action::Catch { body, handler } => self.catch(body, handler, place),
-            Action::OnRun { run, body } if *run == place.run => self.carry_out(body, place),
-            Action::OnRun { .. } => {}
-            Action::If { condition, then, otherwise } => {
-                self.carry_out(if self.decide(condition) { then } else { otherwise }, place);
-            }
             Action::Set { variable, value } => self.variable(variable).store(*value, Ordering::Relaxed),
             Action::Stamp { variable } => {
                 let now = i64::try_from(self.clock.now().as_nanos()).unwrap_or(i64::MAX);
                 self.variable(variable).store(now, Ordering::Relaxed);
             }
+            Action::Read { variable } => {
+                let value = self.variable(variable).load(Ordering::Relaxed);
+                place.note(EventKind::Read, Note::Variable(self.names.number(variable), value));
+            }
             Action::Listen { future, task } => self.listen(future, task, place),
-            Action::Complete { promise } => {
-                if let Some(entry) = self.future(promise) {
-                    place.note(EventKind::Completed, self.name(promise));
-                    entry.promise.succeed(());
+            Action::Complete { promise } => self.complete(promise, place),
+            Action::Cancel { task, interrupt } => self.cancel(task, *interrupt, place),
+            Action::Wait { future, limit } => self.wait(future, *limit, place),
+            Action::Shutdown { on, quiet, timeout } => {
+                let on = self.loop_named(on.as_deref(), place.on);
+                let default = Grace::default();
+                place.note(EventKind::StopAsked, self.name(&self.scenario.loops[on].name));
+                self.loops[on].shutdown(Grace {
+                    quiet: quiet.unwrap_or(default.quiet),
+                    timeout: timeout.unwrap_or(default.timeout),
+                });
+            }
+            Action::Acquire { permits, limit } => {
+                if self.permits(permits).is_some_and(|permits| !permits.acquire(*limit)) {
+                    let note = Note::Outcome(self.names.number(permits), "stopped at the limit");
+                    place.note(EventKind::Waited, note);
                 }
             }
-            Action::Cancel { task } => self.cancel(task, place),
-            Action::Wait { future, limit } => {
-                let done = self.future(future).map(|entry| entry.promise.wait(*limit));
-                let words = match done {
-                    Some(true) => "done",
-                    Some(false) => "stopped at the limit",
-                    None => "no such future yet",
-                };
-                place.note(EventKind::Waited, Note::Outcome(self.names.number(future), words));
+            Action::Release { permits } => {
+                if let Some(permits) = self.permits(permits) {
+                    permits.release();
+                }
+            }
+            Action::Paced { times, every, body } => return self.paced(*times, *every, body, place),
+            Action::Gauges { on } => {
+                let gauges = self.gauges(self.loop_named(on.as_deref(), place.on));
+                record_gauges(place.row(EventKind::Gauges, Note::None), gauges);
+            }
+            Action::Wake { on } => {
+                place.note(EventKind::Woken, Note::None);
+                self.loops[self.loop_named(on.as_deref(), place.on)].wake();
             }
             Action::Bind { .. }
             | Action::Connect { .. }
@@ -113,62 +182,87 @@ impl Env {
             | Action::AskOpen
             | Action::Compose { .. }
             | Action::Embed { .. } => self.act_on_channels(action, place),
-            Action::Shutdown { on } => {
-                place.note(EventKind::StopAsked, Note::None);
-                self.loops[self.loop_named(on.as_deref(), place.on)].stop();
-            }
             Action::Execute { task, on }
             | Action::Submit { task, on }
             | Action::Schedule { task, on, .. }
+            | Action::ScheduleAt { task, on, .. }
+            | Action::Spread { task, on, .. }
             | Action::Periodic { task, on, .. } => {
                 let on = self.target(on.as_deref(), place);
-                let task = self.names.number(task);
-                record(Row::new(EventKind::Submitted).task(task));
-                if self.hand_over(action, task, on, place.at.clone()).is_err() {
-                    record(Row::new(EventKind::Rejected).task(task));
-                }
+                self.hand_over(action, self.names.number(task), on, place.at.as_ref());
             }
+        }
+        Flow::Next
+    }
+
+    fn repeat(self: &Arc<Self>, times: u32, body: &[Action], place: &Place) -> Flow {
+        for _ in 0..times {
+            if let Flow::Leave(value) = self.carry_out(body, place) {
+                return Flow::Leave(value);
+            }
+        }
+        Flow::Next
+    }
+
+    fn paced(self: &Arc<Self>, times: u32, every: Duration, body: &[Action], place: &Place) -> Flow {
+        let began = self.clock.now();
+        for step in 0..times {
+            let at = began.after(every.saturating_mul(step));
+            let early = at.since(self.clock.now());
+            if !early.is_zero() {
+                self.clock.spend(early);
+            }
+            if let Flow::Leave(value) = self.carry_out(body, place) {
+                return Flow::Leave(value);
+            }
+        }
+        Flow::Next
+    }
+
+    /// Ends the body when a cancel asked this run to stop.
+    fn look(&self, place: &Place) -> Flow {
+        let entry = place.task.and_then(|task| self.future_of(task));
+        if entry.is_some_and(|entry| entry.is_interrupted()) {
+            place.note(EventKind::Interrupted, Note::None);
+            return Flow::Leave(None);
+        }
+        Flow::Next
+    }
+
+    fn catch(self: &Arc<Self>, body: &[Action], handler: &[Action], place: &Place) -> Flow {
+        match catch_unwind(AssertUnwindSafe(|| self.carry_out(body, place))) {
+            Ok(flow) => flow,
+            Err(payload) if payload.is::<WorldEnded>() => resume_unwind(payload),
+            Err(_) => self.carry_out(handler, place),
         }
     }
 
-    /// Gives a task to a loop in one of the four ways.
-    fn hand_over(
-        self: &Arc<Self>,
-        action: &Action,
-        task: u16,
-        on: usize,
-        at: Option<Context>,
-    ) -> Result<(), Rejected> {
-        let (tag, handle, env) = (Tag(u32::from(task)), &self.loops[on], self.clone());
-        let (after, repeat) = match action {
-            Action::Submit { .. } => {
-                let promise = handle.submit(tag, move || env.run_body(task, on, None, at.as_ref()))?;
-                self.add_future(task, FutureEntry { promise, timer: None });
-                return Ok(());
-            }
-            Action::Schedule { after, .. } => (*after, None),
-            Action::Periodic { mode, first, period, missed, .. } => {
-                let missed = missed.unwrap_or(handle.policy().missed);
-                (*first, Some(Repeat { mode: *mode, period: *period, missed }))
-            }
-            _ => {
-                return handle
-                    .execute(Task { tag, work: Box::new(move || env.run_body(task, on, None, at.as_ref())) });
-            }
-        };
-        let timer = handle.schedule(tag, after, repeat, move |firing| {
-            env.run_body(task, on, Some(firing.deadline), at.as_ref())
-        })?;
-        self.add_future(task, FutureEntry { promise: timer.future().clone(), timer: Some(timer) });
-        Ok(())
+    fn complete(&self, promise: &str, place: &Place) {
+        if let Some(FutureEntry::Value(entry)) = self.future(promise) {
+            place.note(EventKind::Completed, self.name(promise));
+            entry.succeed(None);
+        }
     }
 
-    fn catch(self: &Arc<Self>, body: &[Action], handler: &[Action], place: &Place) {
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.carry_out(body, place))) {
-            if payload.is::<WorldEnded>() {
-                resume_unwind(payload);
+    fn wait(&self, future: &str, limit: Duration, place: &Place) {
+        let number = self.names.number(future);
+        let entry = self.future(future);
+        let waited = entry.as_ref().map(|entry| (entry, entry.wait(limit)));
+        let note = match waited {
+            None => Note::Outcome(number, "no such future yet"),
+            Some((_, Waited::NotDone)) => Note::Outcome(number, "stopped at the limit"),
+            Some((_, Waited::Refused)) => Note::Outcome(number, "refused: blocking operation"),
+            Some((entry, Waited::Done)) if entry.is_unsupported() => {
+                Note::Outcome(number, "failed: unsupported operation")
             }
-            self.carry_out(handler, place);
+            Some((entry, Waited::Done)) => {
+                entry.value().map_or(Note::Outcome(number, "done"), |value| Note::Value(number, value))
+            }
+        };
+        place.note(EventKind::Waited, note);
+        if let Some((_, Waited::Refused)) = waited {
+            // Not panic!, as with an error that the scenario raises.
+            resume_unwind(Box::new("blocking operation"));
         }
     }
 
@@ -178,15 +272,13 @@ impl Env {
             return;
         };
         let (env, task, on, at) = (self.clone(), self.names.number(task), place.on, place.at.clone());
-        entry.promise.listen(Tag(u32::from(task)), move || env.run_body(task, on, None, at.as_ref()));
+        entry.listen(Tag(u32::from(task)), move || {
+            env.run_body(task, env.next_run(task), on, None, at.as_ref());
+        });
     }
 
-    fn cancel(&self, task: &str, place: &Place) {
-        let took = self.future(task).map(|entry| match &entry.timer {
-            Some(timer) => timer.cancel(),
-            None => entry.promise.cancel(),
-        });
-        let words = match took {
+    fn cancel(&self, task: &str, interrupt: bool, place: &Place) {
+        let words = match self.future(task).map(|entry| entry.cancel(interrupt)) {
             Some(true) => "cancelled",
             Some(false) => "not cancelled: done or running",
             None => "no such future yet",
@@ -194,9 +286,11 @@ impl Env {
         place.note(EventKind::Cancelled, Note::Outcome(self.names.number(task), words));
     }
 
-    fn decide(&self, condition: &Condition) -> bool {
+    fn decide(&self, condition: &Condition, place: &Place) -> bool {
         match condition {
             Condition::Equal { variable, value } => self.variable(variable).load(Ordering::Relaxed) == *value,
+            Condition::RunBelow { run } => place.run < *run,
+            Condition::NestedBelow { depth } => DEPTH.get() < *depth,
             Condition::Elapsed { variable, at_least } => {
                 let stamp = self.variable(variable).load(Ordering::Relaxed);
                 let stamp = Time::from_nanos(u64::try_from(stamp).unwrap_or(0));

@@ -1,10 +1,16 @@
 //! The built-in loop as a subject: carries a scenario out, in real or in virtual time, and gives the trace.
 
 mod channels;
+mod crew;
+mod entrance;
 mod env;
+mod futures;
+mod hand_over;
 mod interpret;
+mod loops;
 mod net;
 mod stage;
+mod tally;
 
 use std::time::Duration;
 
@@ -17,6 +23,9 @@ use crate::trace::Trace;
 use crate::world::Stuck;
 
 pub use stage::{run_real, run_virtual};
+
+use crate::scenario::Model;
+use crate::wakeup_model;
 
 /// The version of the built-in loop that results carry.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -79,6 +88,12 @@ pub enum RunError {
         /// The limit.
         limit: Duration,
     },
+}
+
+/// What exploring a model came to, as a trace.
+fn explore(model: &Model, policy: &Policy) -> Outcome {
+    let Model::Wakeup { posts } = model;
+    Outcome { trace: wakeup_model::trace(policy.wake, *posts), noise: None }
 }
 
 /// Checks that a policy can carry a scenario out.

@@ -1,29 +1,28 @@
 //! Sets the stage and plays: threads for the loops and the outside threads, the start, the end of the window, the
 //! trace. Real and virtual runs differ in the clock, the poller, and how a thread enters and leaves.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender};
-
-use super::env::{Env, Names, RecordWarnings};
+use super::crew::Crew;
+use super::entrance::Entrance;
+use super::env::{Env, Names, RecordLoop, supports_real};
 use super::interpret::Place;
+use super::loops::{StageLoop, starts_lazily};
 use super::net::Connections;
-use super::{Outcome, RunError, check};
+use super::{Outcome, RunError, check, explore};
 use crate::clock::Clock;
 use crate::control::Control;
-use crate::event_loop::{EventLoop, Handle};
+use crate::event_loop::Handle;
 use crate::net::{MemoryNetwork, MemorySettings, TcpNetwork};
-use crate::policy::{Policy, PolicyName};
+use crate::policy::Policy;
 use crate::poller::{MioPoller, Poller, SimulatedPoller};
-use crate::recorder::{CAPACITY, Recorder, Row, record};
-use crate::scenario::{Role, Scenario};
+use crate::recorder::{CAPACITY, Recorder};
+use crate::scenario::Scenario;
 use crate::sys::{self, ThreadId};
 use crate::time::Time;
-use crate::trace::{EventKind, LoopCounters, Trace};
-use crate::world::{ActorId, World};
+use crate::trace::{LoopCounters, Trace};
+use crate::world::World;
 
 /// How long the loops have to fall asleep in their pollers before a real run's start.
 const SETTLE: Duration = Duration::from_millis(2);
@@ -34,13 +33,19 @@ const SETTLE: Duration = Duration::from_millis(2);
 /// A scenario or policy that doesn't fit, or a world in which nothing is left to happen.
 pub fn run_virtual(scenario: &Scenario, policy: Policy, seed: u64) -> Result<Outcome, RunError> {
     check(scenario, &policy)?;
-    let world = World::new();
+    if let Some(model) = &scenario.model {
+        return Ok(explore(model, &policy));
+    }
+    let world = World::with_wall_steps(&scenario.environment.wall_steps);
     let clock = Clock::Simulated(world.clone());
     let late_wake = scenario.environment.late_wake;
     let loops = scenario.loops.iter().map(|l| {
-        let actor = world.register(&l.name);
-        let poller = Box::new(SimulatedPoller::new(world.clone(), actor, late_wake));
-        (Entrance::Actor(world.clone(), actor), poller as Box<dyn Poller>)
+        let actor =
+            if starts_lazily(l, policy) { world.register_absent(&l.name) } else { world.register(&l.name) };
+        let empty_returns = scenario.environment.spurious_returns.iter().find(|empty| empty.on == l.name);
+        let poller =
+            SimulatedPoller::new(world.clone(), actor, late_wake).with_empty_returns(empty_returns.cloned());
+        (Entrance::Actor(world.clone(), actor), Box::new(poller) as Box<dyn Poller>)
     });
     let settings = MemorySettings { latency: scenario.environment.link, ..MemorySettings::default() };
     let network = Arc::new(MemoryNetwork::new(world.clone(), settings));
@@ -53,11 +58,11 @@ pub fn run_virtual(scenario: &Scenario, policy: Policy, seed: u64) -> Result<Out
         Ok(()) => world.start(),
         Err(error) => {
             world.abandon();
-            stage.join_all();
+            stage.crew.join_all();
             return Err(error);
         }
     }
-    stage.join_all();
+    stage.crew.join_all();
     match world.stuck() {
         Some(stuck) => Err(stuck.into()),
         None => Ok(Outcome { trace: stage.trace(Time::ZERO), noise: None }),
@@ -70,11 +75,12 @@ pub fn run_virtual(scenario: &Scenario, policy: Policy, seed: u64) -> Result<Out
 /// A scenario or policy that doesn't fit, a system out of threads or descriptors, or the limit.
 pub fn run_real(scenario: &Scenario, policy: Policy, seed: u64, limit: Duration) -> Result<Outcome, RunError> {
     check(scenario, &policy)?;
+    supports_real(scenario, &policy)?;
     check_descriptors(scenario)?;
     let clock = Clock::wall();
     let Clock::Wall(origin) = clock else { unreachable!("Clock::wall gives a wall clock") };
     let pollers = scenario.loops.iter().map(|_| {
-        let poller = MioPoller::new(origin).map_err(|error| RunError::System { what: "a poller", error })?;
+        let poller = MioPoller::new(origin).map_err(no_poller)?;
         Ok((Entrance::Thread, Box::new(poller) as Box<dyn Poller>))
     });
     let pollers = pollers.collect::<Result<Vec<_>, RunError>>()?;
@@ -87,11 +93,11 @@ pub fn run_real(scenario: &Scenario, policy: Policy, seed: u64, limit: Duration)
     let start = clock.now();
     stage.env.set_start(start);
     stage.raise_scripts(scenario.threads.iter().map(|_| Entrance::Thread).collect())?;
-    clock.spend(start.after(scenario.window).since(clock.now()));
-    stage.env.loops.iter().for_each(Handle::stop);
-    let ended = stage.join_until(start.after(limit), limit);
+    stage.crew.play_until(&clock, start.after(scenario.window));
+    stage.env.loops.iter().for_each(Handle::end);
+    let ended = stage.crew.join_until(&clock, start.after(limit));
     let noise = control.finish(start);
-    ended?;
+    ended.map_err(|thread| RunError::Timeout { thread, limit })?;
     Ok(Outcome { trace: stage.trace(start), noise: Some(noise) })
 }
 
@@ -108,37 +114,12 @@ fn check_descriptors(scenario: &Scenario) -> Result<(), RunError> {
     }
 }
 
-/// How a thread becomes part of the run.
-enum Entrance {
-    Thread,
-    Actor(Arc<World>, ActorId),
-}
-
-impl Entrance {
-    /// Runs a thread's part. In virtual time as an actor, whose end hands the baton on however it ends.
-    fn play(&self, part: impl FnOnce()) {
-        match self {
-            Entrance::Thread => part(),
-            Entrance::Actor(world, actor) => {
-                // Only a world that is stuck unwinds through here; it says so itself.
-                let _ = catch_unwind(AssertUnwindSafe(|| {
-                    world.enter(*actor);
-                    part();
-                }));
-                world.leave();
-            }
-        }
-    }
-}
-
 struct Stage {
     env: Arc<Env>,
     recorder: Arc<Recorder>,
-    loops: Vec<(Entrance, EventLoop)>,
+    crew: Arc<Crew>,
+    loops: Vec<StageLoop>,
     loop_threads: Vec<ThreadId>,
-    threads: Vec<(String, JoinHandle<()>)>,
-    /// A thread's name when it has ended.
-    ended: (Sender<String>, Receiver<String>),
 }
 
 impl Stage {
@@ -149,23 +130,20 @@ impl Stage {
         pollers: Vec<(Entrance, Box<dyn Poller>)>,
         connections: Connections,
     ) -> Result<Stage, RunError> {
-        let mut loops = Vec::new();
-        for (spec, (entrance, poller)) in scenario.loops.iter().zip(pollers) {
-            let policy = match spec.role {
-                Role::Subject | Role::Executor => spec.policy(policy),
-                // What the loop under test talks to is sound, whatever defect was put into that.
-                Role::Peer => PolicyName::Netty.policy(),
-            };
-            let observer = Arc::new(RecordWarnings);
-            let event_loop = EventLoop::new(clock.clone(), poller, policy, spec.slow_task, observer);
-            let event_loop = event_loop.map_err(|error| RunError::System { what: "a poller", error })?;
-            loops.push((entrance, event_loop));
-        }
-        let handles = loops.iter().map(|(_, event_loop)| event_loop.handle().clone()).collect();
-        let recorder = Recorder::new(clock.clone(), CAPACITY);
-        let env = Env::new(scenario, clock, Names::of(scenario), handles, connections);
-        let ended = crossbeam_channel::unbounded();
-        Ok(Stage { env, recorder, loops, loop_threads: Vec::new(), threads: Vec::new(), ended })
+        let names = Names::of(scenario);
+        let loops = scenario.loops.iter().zip(pollers).map(|(spec, entrance)| {
+            let observer = RecordLoop::new(names.number(&spec.name));
+            StageLoop::new(spec, policy, &clock, entrance, observer).map_err(no_poller)
+        });
+        let loops = loops.collect::<Result<Vec<StageLoop>, RunError>>()?;
+        let handles = loops.iter().map(|stage_loop| stage_loop.handle().clone()).collect();
+        Ok(Stage {
+            recorder: Recorder::new(clock.clone(), CAPACITY),
+            env: Env::new(scenario, clock, names, handles, connections),
+            crew: Crew::new(),
+            loops,
+            loop_threads: Vec::new(),
+        })
     }
 
     /// Starts every thread of a virtual run; the director stops the loops at the end of the window.
@@ -176,32 +154,20 @@ impl Stage {
         self.spawn("director", move || {
             director.play(|| {
                 env.clock.spend(env.scenario.window);
-                env.loops.iter().for_each(Handle::stop);
+                env.loops.iter().for_each(Handle::end);
             });
         })
     }
 
-    /// Starts the loops' threads and waits until each has begun.
+    /// Starts the loops' threads and waits until each has begun, or has the first task start one.
     fn raise_loops(&mut self) -> Result<(), RunError> {
         let (ready, begun) = crossbeam_channel::unbounded();
-        let loops = std::mem::take(&mut self.loops);
-        let count = loops.len();
-        for (index, (entrance, mut event_loop)) in loops.into_iter().enumerate() {
-            let (name, ready) = (self.env.scenario.loops[index].name.clone(), ready.clone());
-            let attach = (self.recorder.clone(), name.clone());
-            let in_loop = self.env.scenario.loops[index].role != Role::Executor;
-            self.spawn(&name, move || {
-                let _attached = attach.0.attach(&attach.1, in_loop);
-                // The receiver waits for all loops, so it is there.
-                let _ = ready.send(sys::thread_id());
-                entrance.play(|| {
-                    // A poller that fails ends its loop; what it should have run is then missing from the trace.
-                    let _ = event_loop.run();
-                    record(Row::new(EventKind::Stopped));
-                });
-            })?;
+        let (lazy, eager): (Vec<_>, Vec<_>) = self.loops.iter().partition(|stage_loop| stage_loop.is_lazy());
+        lazy.iter().for_each(|stage_loop| stage_loop.start_by_first_task(&self.crew, &self.recorder));
+        for stage_loop in &eager {
+            stage_loop.start(&self.crew, &self.recorder, ready.clone()).map_err(no_thread)?;
         }
-        self.loop_threads = begun.iter().take(count).flatten().collect();
+        self.loop_threads = begun.iter().take(eager.len()).flatten().collect();
         Ok(())
     }
 
@@ -222,39 +188,7 @@ impl Stage {
     }
 
     fn spawn(&mut self, name: &str, part: impl FnOnce() + Send + 'static) -> Result<(), RunError> {
-        let (ended, thread) = (self.ended.0.clone(), name.to_string());
-        let run = move || {
-            // An outside thread's own error ends that thread only, as it would in any program.
-            let _ = catch_unwind(AssertUnwindSafe(part));
-            let _ = ended.send(thread);
-        };
-        let spawned = std::thread::Builder::new().name(name.into()).spawn(run);
-        let thread = spawned.map_err(|error| RunError::System { what: "a thread", error })?;
-        self.threads.push((name.into(), thread));
-        Ok(())
-    }
-
-    fn join_all(&mut self) {
-        for (_, thread) in self.threads.drain(..) {
-            // Its panics were caught on the thread.
-            let _ = thread.join();
-        }
-    }
-
-    /// Joins the threads that end in time; those that don't are left behind, and the first of them is named.
-    fn join_until(&mut self, until: Time, limit: Duration) -> Result<(), RunError> {
-        let mut missing: Vec<String> = self.threads.iter().map(|(name, _)| name.clone()).collect();
-        while !missing.is_empty() {
-            let left = until.since(self.env.clock.now());
-            match self.ended.1.recv_timeout(left) {
-                Ok(name) => missing.retain(|other| *other != name),
-                Err(_) => {
-                    return Err(RunError::Timeout { thread: missing.swap_remove(0), limit });
-                }
-            }
-        }
-        self.join_all();
-        Ok(())
+        self.crew.spawn(name, part).map_err(no_thread)
     }
 
     fn trace(&self, start: Time) -> Trace {
@@ -270,10 +204,28 @@ impl Stage {
                 pending_tasks: handle.pending_tasks() as u64,
                 pending_timers: handle.pending_timers() as u64,
                 longest_turn: counters.longest_turn(),
+                rebuilds: counters.rebuilds(),
+                mean_task_time: counters.mean_task_time(),
+                state: handle.state(),
             }
         });
-        let trace = Trace { events, loops: counters.collect(), futures: self.env.future_states(), dropped };
+        let trace = Trace {
+            events,
+            loops: counters.collect(),
+            futures: self.env.future_states(),
+            counted: self.env.counted(start),
+            dropped,
+        };
         self.env.clear();
+        self.loops.iter().for_each(StageLoop::clear);
         trace
     }
+}
+
+fn no_thread(error: std::io::Error) -> RunError {
+    RunError::System { what: "a thread", error }
+}
+
+fn no_poller(error: std::io::Error) -> RunError {
+    RunError::System { what: "a poller", error }
 }

@@ -3,13 +3,13 @@
 //! Source of the behaviour: Netty's `EmbeddedChannel.java`.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use super::{Channel, ChannelTag, Context, Handler, Inbound, Initializer, Io, Message, Settings};
 use crate::clock::Clock;
 use crate::event_loop::{EventLoop, Observer};
 use crate::policy::Policy;
 use crate::poller::NoWait;
+use crate::scenario::LoopKind;
 
 /// A channel and its loop, on the calling thread.
 #[derive(Debug)]
@@ -41,7 +41,8 @@ impl Embedded {
         observer: Arc<dyn Observer>,
         initialize: &Initializer,
     ) -> std::io::Result<Embedded> {
-        let mut event_loop = EventLoop::new(clock.clone(), Box::new(NoWait), policy, None::<Duration>, observer)?;
+        let mut event_loop =
+            EventLoop::new(clock.clone(), Box::new(NoWait), policy, (LoopKind::EventLoop, None), observer)?;
         let channel = Channel::new(tag, None, clock.clone(), Settings::default(), Io::Embedded);
         let read = Arc::default();
         initialize(&channel);

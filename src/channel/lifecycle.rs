@@ -6,13 +6,36 @@ use std::sync::Arc;
 
 use super::{Channel, ChannelError, Inbound, Io, Phase};
 use crate::event_loop::{ChannelWarning, Handle, IoHandler};
-use crate::net::{Network, Ready, Source};
+use crate::net::{Network, Ready, Registrar, Source, Token};
 use crate::policy::{AddressAfterClose, ChannelChoices, CloseOrder, ConnectOrder, TailException};
 use crate::promise::{Failure, Promise};
 
 impl IoHandler for Channel {
     fn ready(&self, ready: Ready) {
         Channel::ready(self, ready);
+    }
+
+    fn moves(&self, from: &Registrar, to: &Registrar, token: Token) {
+        let moved = self.core().io.source().map(|source| {
+            // The old poller is done with it whatever it says.
+            let _ = source.deregister(from);
+            source.register(to, token)
+        });
+        if let Some(Err(error)) = moved {
+            self.warn(ChannelWarning::Exception(&error.to_string()));
+            self.close_now(None);
+        }
+    }
+}
+
+impl Io {
+    /// What a poller can watch of it.
+    fn source(&mut self) -> Option<&mut dyn Source> {
+        match self {
+            Io::Listener(listener) => Some(&mut **listener),
+            Io::Stream(stream) => Some(&mut **stream),
+            Io::Nothing | Io::Embedded => None,
+        }
     }
 }
 
@@ -53,11 +76,7 @@ impl Channel {
     pub(super) fn watch(&self) -> io::Result<()> {
         let Ok(handle) = self.event_loop() else { return Ok(()) };
         let mut core = self.core();
-        let source: &mut dyn Source = match &mut core.io {
-            Io::Listener(listener) => &mut **listener,
-            Io::Stream(stream) => &mut **stream,
-            Io::Nothing | Io::Embedded => return Ok(()),
-        };
+        let Some(source) = core.io.source() else { return Ok(()) };
         let token = handle.watch(source, Arc::new(self.clone()))?;
         core.token = Some(token);
         Ok(())
@@ -173,14 +192,10 @@ impl Channel {
         }
     }
 
-    fn unwatch(&self, mut io: Io, token: Option<crate::net::Token>) {
-        let (Ok(handle), Some(token)) = (self.event_loop(), token) else { return };
-        let source: &mut dyn Source = match &mut io {
-            Io::Listener(listener) => &mut **listener,
-            Io::Stream(stream) => &mut **stream,
-            Io::Nothing | Io::Embedded => return,
-        };
-        handle.unwatch(source, token);
+    fn unwatch(&self, mut io: Io, token: Option<Token>) {
+        if let (Ok(handle), Some(token), Some(source)) = (self.event_loop(), token, io.source()) {
+            handle.unwatch(source, token);
+        }
     }
 
     pub(super) fn exception_at_tail(&self, error: &ChannelError) {

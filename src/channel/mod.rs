@@ -160,6 +160,10 @@ impl Executor for LateLoop {
             None => (listener.work)(),
         }
     }
+
+    fn refuses_wait(&self, done: bool) -> bool {
+        self.0.get().is_some_and(|handle| handle.refuses_wait(done))
+    }
 }
 
 impl Debug for Channel {

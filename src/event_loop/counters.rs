@@ -12,6 +12,8 @@ pub struct Counters {
     polls: AtomicU64,
     wakeups: AtomicU64,
     longest_turn: AtomicU64,
+    rebuilds: AtomicU64,
+    task_time: AtomicU64,
 }
 
 macro_rules! counter {
@@ -48,6 +50,27 @@ impl Counters {
         wakeups,
         add_wakeup
     );
+
+    counter!(
+        /// Times the poller was rebuilt because it returned for nothing.
+        rebuilds,
+        add_rebuild
+    );
+
+    /// How long tasks and timers ran, in ns; of a drain of the queue when it has ended.
+    pub fn task_time(&self) -> Time {
+        Time::from_nanos(self.task_time.load(Ordering::Relaxed))
+    }
+
+    /// How long a task or timer took on average, in ns.
+    pub fn mean_task_time(&self) -> Time {
+        let runs = (self.tasks() + self.timers()).max(1);
+        Time::from_nanos(self.task_time.load(Ordering::Relaxed) / runs)
+    }
+
+    pub(super) fn tasks_took(&self, nanos: u64) {
+        self.task_time.fetch_add(nanos, Ordering::Relaxed);
+    }
 
     /// The longest turn so far, in ns.
     pub fn longest_turn(&self) -> Time {

@@ -5,22 +5,24 @@ use std::fmt::Debug;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender};
-
 use super::io_table::IoTable;
+use super::lifecycle::Lifecycle;
+use super::nobody::Nobody;
+use super::scheduled::Timer;
+use super::start::Starter;
+use super::task_queue::TaskQueue;
 use super::wake_flag::WakeFlag;
-use super::{
-    Counters, Executor, Firing, IoHandler, Observer, Rejected, Repeat, Tag, Task, TimerHeap, TimerKey, Warning,
-};
+use super::{Counters, Executor, Grace, LoopState, Observer, Rejected, Tag, Task, TimerHeap, Warning};
 use crate::clock::Clock;
-use crate::net::{Registrar, Source, Token};
-use crate::policy::{ErrorLog, Listeners, Policy, Submission, TaskError, Ties, WakeUp};
+use crate::net::Registrar;
+use crate::policy::{
+    Cancelled, ErrorLog, GlobalShutdown, LateTask, Listeners, LoopWait, Policy, Submission, TaskError, WakeUp,
+};
 use crate::poller::{Poller, Wake};
 use crate::promise::{Failure, Promise};
-use crate::time::Time;
 use crate::world::WorldEnded;
 
 /// A loop as other threads see it. Clones are the same loop.
@@ -39,12 +41,21 @@ pub(super) struct Shared {
     pub(super) timers: Mutex<TimerHeap<Timer>>,
     pub(super) flag: WakeFlag,
     pub(super) stopping: AtomicBool,
-    pub(super) ended: AtomicBool,
+    /// The run is over: nothing that happens now is told.
+    pub(super) over: AtomicBool,
+    pub(super) lifecycle: Lifecycle,
+    pub(super) termination: Promise,
+    /// Whether it is the global executor.
+    pub(super) global: bool,
+    pub(super) starter: OnceLock<Starter>,
+    pub(super) queue: TaskQueue,
     pub(super) io: Mutex<IoTable>,
-    registrar: Registrar,
-    pub(super) queue: Receiver<Post>,
-    post: Sender<Post>,
+    /// Another one when the poller was made anew.
+    pub(super) registrar: Mutex<Arc<Registrar>>,
+    grace: Mutex<Grace>,
     waker: Arc<dyn Wake>,
+    /// When the present turn began, on the clock of the timers, in ns.
+    pub(super) turn_began: AtomicU64,
     identity: u64,
     lost_one: AtomicBool,
 }
@@ -55,33 +66,15 @@ impl Debug for Shared {
     }
 }
 
-/// What stands in a loop's queue.
-pub(super) enum Post {
-    Task(Task),
-    /// A timer that was due.
-    Timer(Time, Timer),
-}
-
-pub(super) struct Timer {
-    pub(super) tag: Tag,
-    pub(super) repeat: Option<Repeat>,
-    pub(super) work: Box<dyn FnMut(&Firing) + Send>,
-    pub(super) scheduled: Scheduled,
-}
-
-/// An armed timer: its future, and a way to cancel it from any thread.
-#[derive(Clone, Debug)]
-pub struct Scheduled {
-    future: Promise,
-    owner: Handle,
-    /// Where it stands in the heap; none while it runs or waits in the queue.
-    key: Arc<Mutex<Option<TimerKey>>>,
-}
-
 thread_local! {
     /// Which loop the thread runs: 0 is none.
     static RUNNING: Cell<u64> = const { Cell::new(0) };
+    /// How many tasks of the thread run inside one another.
+    static NESTED: Cell<u32> = const { Cell::new(0) };
 }
+
+/// How many tasks may run inside one another. A program without this bound ends by its stack.
+const MOST_NESTED: u32 = 1024;
 
 static NEXT_IDENTITY: AtomicU64 = AtomicU64::new(1);
 
@@ -90,10 +83,14 @@ impl Handle {
         clock: Clock,
         policy: Policy,
         slow_task: Option<Duration>,
+        global: bool,
         poller: &dyn Poller,
         observer: Arc<dyn Observer>,
     ) -> io::Result<Handle> {
-        let (post, queue) = crossbeam_channel::unbounded();
+        let termination = Promise::new(Arc::new(Nobody::new(policy.loop_wait)), clock.clone());
+        if global && policy.global_shutdown == GlobalShutdown::Unsupported {
+            termination.fail(Failure::Unsupported("the global executor does not end".into()));
+        }
         let shared = Shared {
             clock,
             policy,
@@ -103,12 +100,17 @@ impl Handle {
             timers: Mutex::default(),
             flag: WakeFlag::new(policy.wake == WakeUp::WhenAsleep),
             stopping: AtomicBool::new(false),
-            ended: AtomicBool::new(false),
+            over: AtomicBool::new(false),
+            lifecycle: Lifecycle::default(),
+            termination,
+            global,
+            starter: OnceLock::new(),
+            queue: TaskQueue::new(policy.queue_bound, policy.full_queue),
             io: Mutex::default(),
-            registrar: poller.registrar()?,
-            queue,
-            post,
+            registrar: Mutex::new(Arc::new(poller.registrar()?)),
+            grace: Mutex::default(),
             waker: poller.waker(),
+            turn_began: AtomicU64::new(0),
             identity: NEXT_IDENTITY.fetch_add(1, Ordering::Relaxed),
             lost_one: AtomicBool::new(false),
         };
@@ -125,26 +127,6 @@ impl Handle {
         &*self.shared.observer
     }
 
-    /// Has the poller tell this handler of a source.
-    ///
-    /// # Errors
-    /// What the poller reports.
-    pub fn watch(&self, source: &mut dyn Source, handler: Arc<dyn IoHandler>) -> io::Result<Token> {
-        let token = self.shared.lock_io().insert(handler);
-        let watched = source.register(&self.shared.registrar, token);
-        if watched.is_err() {
-            self.shared.lock_io().remove(token);
-        }
-        watched.map(|()| token)
-    }
-
-    /// Has the poller tell of it no more.
-    pub fn unwatch(&self, source: &mut dyn Source, token: Token) {
-        // A source that the poller no longer knows is as good as deregistered.
-        let _ = source.deregister(&self.shared.registrar);
-        self.shared.lock_io().remove(token);
-    }
-
     /// Its counters.
     pub fn counters(&self) -> &Counters {
         &self.shared.counters
@@ -159,7 +141,7 @@ impl Handle {
     pub fn discard(&self) {
         let timers = std::mem::take(&mut *self.shared.lock_timers());
         drop(timers);
-        self.shared.queue.try_iter().for_each(drop);
+        self.shared.queue.discard();
         let io = std::mem::take(&mut *self.shared.lock_io());
         drop(io);
     }
@@ -179,17 +161,21 @@ impl Handle {
         Promise::new(Arc::new(self.clone()), self.shared.clock.clone())
     }
 
-    /// Runs `work` on the loop and gives the future of it.
+    /// Runs `work` on the loop and gives the future of its value.
     ///
     /// # Errors
     /// When the loop takes no more tasks.
-    pub fn submit(&self, tag: Tag, mut work: impl FnMut() + Send + 'static) -> Result<Promise, Rejected> {
+    pub fn submit<T: Clone + Send + 'static>(
+        &self,
+        tag: Tag,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<Promise<T>, Rejected> {
         let promise = self.promise();
         let (future, shared) = (promise.clone(), self.shared.clone());
         let run = move || {
-            if promise.set_uncancellable() {
-                match shared.attempt(&mut work) {
-                    Ok(()) => promise.succeed(()),
+            if shared.begin(&promise) || shared.policy.cancelled == Cancelled::RunsAnyway {
+                match shared.attempt(work) {
+                    Ok(value) => promise.succeed(value),
                     Err(message) => promise.fail(Failure::Raised(message)),
                 };
             }
@@ -198,36 +184,10 @@ impl Handle {
         Ok(future)
     }
 
-    /// Arms a timer `after` from now, once or repeating.
-    ///
-    /// # Errors
-    /// When the loop takes no more tasks.
-    pub fn schedule(
-        &self,
-        tag: Tag,
-        after: Duration,
-        repeat: Option<Repeat>,
-        work: impl FnMut(&Firing) + Send + 'static,
-    ) -> Result<Scheduled, Rejected> {
-        if self.shared.ended.load(Ordering::Acquire) {
-            return Err(Rejected);
-        }
-        let scheduled = Scheduled { future: self.promise(), owner: self.clone(), key: Arc::default() };
-        let timer = Timer { tag, repeat, work: Box::new(work), scheduled: scheduled.clone() };
-        let deadline = self.shared.clock.now().after(after);
-        if self.shared.arm(deadline, timer) || self.shared.policy.wake != WakeUp::WhenAsleep {
-            self.shared.wake_after_post();
-        }
-        Ok(scheduled)
-    }
-
-    /// Asks the loop to stop after the turn that it is in.
-    pub fn stop(&self) {
-        self.shared.stopping.store(true, Ordering::Release);
-        match self.shared.policy.wake {
-            // Whatever becomes of posts, a stop always reaches the loop.
-            WakeUp::Never | WakeUp::ClearedLate => self.shared.wake(),
-            _ => self.shared.wake_after_post(),
+    /// Ends the loop's wait, the present one or the next, where its policy wakes at all.
+    pub fn wake(&self) {
+        if self.shared.policy.wake != WakeUp::Never {
+            self.shared.wake();
         }
     }
 }
@@ -239,19 +199,32 @@ impl Executor for Handle {
 
     fn execute(&self, task: Task) -> Result<(), Rejected> {
         let shared = &self.shared;
-        if shared.ended.load(Ordering::Acquire) {
-            return Err(Rejected);
+        if shared.takes_nothing() {
+            return shared.late_task();
         }
         match shared.policy.submission {
-            Submission::InlineOnLoop if self.in_loop() => shared.run_task(task),
+            Submission::InlineOnLoop if self.in_loop() => shared.run_inside(task),
             Submission::InlineOnCaller if !self.in_loop() => shared.run_task(task),
             Submission::LosesFirst if !shared.lost_one.swap(true, Ordering::Relaxed) => {}
             _ => {
-                shared.push(Post::Task(task));
+                let ticket = shared.queue.offer(task)?;
+                shared.start_thread();
+                if shared.takes_nothing() && shared.queue.withdraw(ticket) {
+                    return shared.late_task();
+                }
                 shared.wake_after_post();
             }
         }
         Ok(())
+    }
+
+    fn refuses_wait(&self, done: bool) -> bool {
+        match self.shared.policy.loop_wait {
+            LoopWait::RefusedForOwn => !done && self.in_loop(),
+            LoopWait::RefusedForAny => !done && on_any_loop(),
+            LoopWait::RefusedEvenDone => self.in_loop(),
+            LoopWait::Allowed => false,
+        }
     }
 
     fn notify(&self, listener: Task) {
@@ -263,27 +236,38 @@ impl Executor for Handle {
     }
 }
 
-impl Scheduled {
-    /// Its future.
-    pub fn future(&self) -> &Promise {
-        &self.future
-    }
-
-    /// Cancels it; false when it is done, or running for the only time.
-    pub fn cancel(&self) -> bool {
-        let cancelled = self.future.cancel();
-        if cancelled && let Some(key) = self.lock_key().take() {
-            self.owner.shared.lock_timers().remove(key);
-        }
-        cancelled
-    }
-
-    fn lock_key(&self) -> MutexGuard<'_, Option<TimerKey>> {
-        self.key.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
+/// Whether the calling thread runs a loop.
+pub(super) fn on_any_loop() -> bool {
+    RUNNING.get() != 0
 }
 
 impl Shared {
+    /// Whether the loop has shut down.
+    pub(super) fn takes_nothing(&self) -> bool {
+        self.lifecycle.state() >= LoopState::ShutDown
+    }
+
+    fn late_task(&self) -> Result<(), Rejected> {
+        match self.policy.late_task {
+            LateTask::Refused => Err(Rejected),
+            LateTask::Ignored => Ok(()),
+        }
+    }
+
+    /// Whether whatever runs is to be the last.
+    pub(super) fn stops(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn lock_grace(&self) -> MutexGuard<'_, Grace> {
+        self.grace.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Ends the loop's wait without counting it.
+    pub(super) fn wake_for_end(&self) {
+        self.waker.wake();
+    }
+
     /// Makes the calling thread this loop's for as long as `work` runs.
     pub(super) fn as_current<R>(&self, work: impl FnOnce() -> R) -> R {
         let before = RUNNING.replace(self.identity);
@@ -292,32 +276,9 @@ impl Shared {
         result
     }
 
-    pub(super) fn lock_io(&self) -> MutexGuard<'_, IoTable> {
-        // Nothing that can panic runs under the lock.
-        self.io.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
     pub(super) fn lock_timers(&self) -> MutexGuard<'_, TimerHeap<Timer>> {
         // Nothing that can panic runs under the lock.
         self.timers.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
-    pub(super) fn push(&self, post: Post) {
-        // The receiver lives beside the sender, so there is always one.
-        let _ = self.post.send(post);
-    }
-
-    /// Puts a timer into the heap; whether it is now the first.
-    pub(super) fn arm(&self, deadline: Time, timer: Timer) -> bool {
-        let scheduled = timer.scheduled.clone();
-        let mut key = scheduled.lock_key();
-        let mut timers = self.lock_timers();
-        let first = timers.next_deadline().is_none_or(|next| deadline < next);
-        *key = Some(match self.policy.ties {
-            Ties::Sequence => timers.insert(deadline, timer),
-            Ties::LastFirst => timers.insert_first(deadline, timer),
-        });
-        first
     }
 
     pub(super) fn wake_after_post(&self) {
@@ -332,9 +293,21 @@ impl Shared {
     }
 
     /// Ends the loop's wait, the present one or the next.
-    fn wake(&self) {
+    pub(super) fn wake(&self) {
         self.counters.add_wakeup();
         self.waker.wake();
+    }
+
+    /// Runs a task inside the one that runs. Where there are too many of them that is an error of the running one, as a
+    /// stack that overflows is in Java.
+    fn run_inside(&self, task: Task) {
+        let nested = NESTED.get();
+        if nested == MOST_NESTED {
+            resume_unwind(Box::new("too many tasks run inside one another"));
+        }
+        NESTED.set(nested + 1);
+        self.run_task(task);
+        NESTED.set(nested);
     }
 
     pub(super) fn run_task(&self, task: Task) {
@@ -366,7 +339,7 @@ impl Shared {
     }
 
     /// Runs work and catches an error that it raises.
-    pub(super) fn attempt(&self, work: impl FnOnce()) -> Result<(), String> {
+    pub(super) fn attempt<R>(&self, work: impl FnOnce() -> R) -> Result<R, String> {
         catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
             if payload.is::<WorldEnded>() {
                 resume_unwind(payload);

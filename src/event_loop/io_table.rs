@@ -29,6 +29,11 @@ impl IoTable {
         }
     }
 
+    pub(super) fn all(&self) -> Vec<(Token, Arc<dyn IoHandler>)> {
+        let handlers = self.handlers.iter().enumerate();
+        handlers.filter_map(|(index, handler)| Some((Token(index), handler.clone()?))).collect()
+    }
+
     pub(super) fn get(&self, token: Token) -> Option<Arc<dyn IoHandler>> {
         self.handlers.get(token.0).cloned().flatten()
     }

@@ -4,9 +4,20 @@
 //! a simulated world. It records nothing itself: an [`Observer`] hears of warnings, tasks record what they do.
 
 mod counters;
+mod global_life;
 mod handle;
 mod io_table;
+mod lifecycle;
+mod nobody;
 mod repeat;
+mod scheduled;
+mod shutdown;
+mod slice;
+mod sources;
+mod spin_guard;
+mod start;
+mod task_queue;
+mod timer_clock;
 mod timer_heap;
 mod turn;
 mod wake_flag;
@@ -17,13 +28,16 @@ use std::time::Duration;
 use thiserror::Error;
 
 pub use counters::Counters;
-pub use handle::{Handle, Scheduled};
+pub use handle::Handle;
+pub use lifecycle::LoopState;
 pub use repeat::{LastRun, Repeat};
+pub use scheduled::Scheduled;
+pub use shutdown::Grace;
 pub use timer_heap::{TimerHeap, TimerKey};
-pub use turn::EventLoop;
+pub use turn::{Ended, EventLoop};
 
 use crate::channel::ChannelTag;
-use crate::net::Ready;
+use crate::net::{Ready, Registrar, Token};
 use crate::time::Time;
 
 /// The caller's own name for a task; the loop only passes it on to the observer.
@@ -65,6 +79,9 @@ pub trait Executor: Send + Sync + Debug {
     /// Runs a listener: at once when the caller is on the executor's thread, else as a task. One that the executor
     /// refuses is lost, as in Netty, which logs it.
     fn notify(&self, listener: Task);
+
+    /// Whether the calling thread may not wait for a future of this executor, which is done or not.
+    fn refuses_wait(&self, done: bool) -> bool;
 }
 
 /// The executor takes no more tasks.
@@ -76,6 +93,9 @@ pub struct Rejected;
 pub trait Observer: Send + Sync + Debug {
     /// The loop logs a warning about a task.
     fn warned(&self, tag: Tag, warning: Warning<'_>);
+
+    /// The loop's state has moved on.
+    fn moved(&self, to: LoopState);
 
     /// A channel's pipeline logs a warning.
     fn channel_warned(&self, _channel: ChannelTag, _warning: ChannelWarning<'_>) {}
@@ -94,6 +114,9 @@ pub enum ChannelWarning<'a> {
 pub trait IoHandler: Send + Sync {
     /// The source may be ready.
     fn ready(&self, ready: Ready);
+
+    /// The poller was made anew: the source moves from its old registrar to the new one, with the same token.
+    fn moves(&self, from: &Registrar, to: &Registrar, token: Token);
 }
 
 /// What a loop warns of.

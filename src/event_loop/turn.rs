@@ -5,13 +5,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::handle::{Handle, Post, Shared, Timer};
-use super::{Firing, LastRun, Observer, Warning};
+use super::global_life::QuietTick;
+use super::handle::{Handle, Shared};
+use super::scheduled::Timer;
+use super::shutdown::Progress;
+use super::spin_guard::SpinGuard;
+use super::{Firing, LastRun, LoopState, Observer, Warning};
 use crate::clock::Clock;
 use crate::net::Ready;
-use crate::policy::{Due, ErrorLog, PeriodicError, Policy, Rearm, TimerPass, TurnOrder, WakeUp};
+use crate::policy::{
+    Cancelled, Due, ErrorLog, PeriodicError, Policy, Rearm, RunningCancel, Shutdown, TimerPass, TurnOrder, WakeUp,
+};
 use crate::poller::Poller;
-use crate::promise::Failure;
+use crate::promise::{Failure, Promise};
+use crate::scenario::LoopKind;
 use crate::time::{Time, nanos};
 
 /// An event loop. It belongs to the thread that turns it; everyone else has a [`Handle`].
@@ -21,7 +28,21 @@ pub struct EventLoop {
     poller: Box<dyn Poller>,
     /// When the present turn's wait ended.
     turn_began: Option<Time>,
+    /// What the poller has just reported.
     ready: Vec<Ready>,
+    progress: Progress,
+    spins: SpinGuard,
+    /// Of the global executor.
+    quiet_tick: Option<QuietTick>,
+}
+
+/// How [`EventLoop::run`] ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// For good.
+    Terminated,
+    /// The global executor has nothing to do; it runs again when the next task starts another thread.
+    AtRest,
 }
 
 impl EventLoop {
@@ -33,12 +54,21 @@ impl EventLoop {
         clock: Clock,
         poller: Box<dyn Poller>,
         policy: Policy,
-        slow_task: Option<Duration>,
+        (kind, slow_task): (LoopKind, Option<Duration>),
         observer: Arc<dyn Observer>,
     ) -> io::Result<EventLoop> {
         let slow_task = slow_task.or(policy.slow_task);
-        let handle = Handle::new(clock, policy, slow_task, &*poller, observer)?;
-        Ok(EventLoop { handle, poller, turn_began: None, ready: Vec::new() })
+        let global = kind == LoopKind::GlobalExecutor;
+        let handle = Handle::new(clock, policy, slow_task, global, &*poller, observer)?;
+        Ok(EventLoop {
+            quiet_tick: QuietTick::of(&handle.shared),
+            handle,
+            poller,
+            turn_began: None,
+            ready: Vec::new(),
+            progress: Progress::default(),
+            spins: SpinGuard::new(policy.rebuild_after),
+        })
     }
 
     /// What other threads use.
@@ -46,21 +76,36 @@ impl EventLoop {
         &self.handle
     }
 
-    /// Turns until somebody asks it to stop; then refuses what comes.
+    /// Turns until it has been shut down, or the global executor has nothing to do.
     ///
     /// # Errors
-    /// What the poller reports.
-    pub fn run(&mut self) -> io::Result<()> {
-        let result = self.turn_until_stopped();
-        self.shared().ended.store(true, Ordering::Release);
-        result
+    /// What the poller reports; the loop is terminated then too.
+    pub fn run(&mut self) -> io::Result<Ended> {
+        let handle = self.handle.clone();
+        handle.shared.as_current(|| {
+            self.shared().lifecycle.start();
+            self.progress.ran_at(self.shared().clock.now());
+            let ended = self.turn_until_ended();
+            if !matches!(ended, Ok(Ended::AtRest)) {
+                self.shared().terminate();
+            }
+            ended
+        })
     }
 
-    fn turn_until_stopped(&mut self) -> io::Result<()> {
-        while !self.shared().stopping.load(Ordering::Acquire) {
-            self.turn()?;
+    fn turn_until_ended(&mut self) -> io::Result<Ended> {
+        while !self.shared().stops() {
+            self.turn_as_current()?;
+            if self.progress.confirm(&self.handle.shared) {
+                break;
+            }
+            if let Some(tick) = &mut self.quiet_tick
+                && tick.ends_thread(&self.handle.shared)
+            {
+                return Ok(Ended::AtRest);
+            }
         }
-        Ok(())
+        Ok(Ended::Terminated)
     }
 
     /// One turn: a wait, then I/O, tasks and timers in the policy's order.
@@ -69,40 +114,26 @@ impl EventLoop {
     /// What the poller reports.
     pub fn turn(&mut self) -> io::Result<()> {
         let handle = self.handle.clone();
-        let shared = &handle.shared;
-        shared.as_current(|| {
-            self.wait()?;
-            self.pass(shared);
-            if shared.policy.wake == WakeUp::ClearedLate {
-                shared.flag.clear();
-            }
-            Ok(())
-        })
+        handle.shared.as_current(|| self.turn_as_current())
     }
 
-    fn pass(&mut self, shared: &Shared) {
-        match shared.policy.turn {
-            TurnOrder::IoThenTasks => {
-                self.dispatch();
-                shared.queue_due_timers();
-                shared.drain_queue();
-            }
-            TurnOrder::TasksTimersIo => {
-                shared.drain_queue();
-                shared.run_due_timers();
-                self.dispatch();
-            }
+    fn turn_as_current(&mut self) -> io::Result<()> {
+        self.wait()?;
+        let shared = &self.handle.shared;
+        let told = !self.ready.is_empty();
+        let ran = shared.pass(&mut self.ready);
+        if ran {
+            self.progress.ran_at(shared.clock.now());
         }
-    }
-
-    /// Tells the handlers of what is ready.
-    fn dispatch(&mut self) {
-        for ready in self.ready.drain(..) {
-            let handler = self.handle.shared.lock_io().get(ready.token);
-            if let Some(handler) = handler {
-                handler.ready(ready);
-            }
+        if self.spins.turned(told || ran) {
+            self.poller.rebuild()?;
+            shared.move_sources(self.poller.registrar()?);
+            shared.counters.add_rebuild();
         }
+        if shared.policy.wake == WakeUp::ClearedLate {
+            shared.flag.clear();
+        }
+        Ok(())
     }
 
     fn shared(&self) -> &Shared {
@@ -112,6 +143,8 @@ impl EventLoop {
     fn wait(&mut self) -> io::Result<()> {
         let shared = &self.handle.shared;
         let until = shared.wait_until(&mut self.turn_began);
+        let tick = self.quiet_tick.as_ref().map(QuietTick::next);
+        let until = [until, tick].into_iter().flatten().min();
         shared.counters.add_poll();
         self.poller.wait(&shared.clock, until, &mut self.ready)?;
         match shared.policy.wake {
@@ -120,11 +153,36 @@ impl EventLoop {
             WakeUp::Every | WakeUp::Never | WakeUp::ClearedLate => {}
         }
         self.turn_began = Some(shared.clock.now());
+        shared.turn_begins();
         Ok(())
     }
 }
 
 impl Shared {
+    /// I/O, tasks and timers in the policy's order; whether any task or timer ran.
+    fn pass(&self, ready: &mut Vec<Ready>) -> bool {
+        match self.policy.turn {
+            TurnOrder::IoThenTasks => {
+                let io_took = self.dispatch(ready);
+                self.queue_due_timers();
+                self.drain_slice(io_took)
+            }
+            TurnOrder::TasksTimersIo => {
+                let tasks = self.drain_slice(Duration::ZERO);
+                let timers = !self.drops_the_rest() && self.run_due_timers();
+                if !self.drops_the_rest() {
+                    self.dispatch(ready);
+                }
+                tasks || timers
+            }
+        }
+    }
+
+    /// Whether the turn ends before what is left of it: by the words of text D nothing that waits runs after a shutdown.
+    fn drops_the_rest(&self) -> bool {
+        self.stops()
+    }
+
     /// Until when the poller may wait; ends the present turn.
     fn wait_until(&self, turn_began: &mut Option<Time>) -> Option<Time> {
         let now = self.clock.now();
@@ -136,10 +194,12 @@ impl Shared {
         }
         // Looked at after the flag was cleared: a post that saw it set is in the queue by now.
         let waiting = self.policy.wake.looks_at_queue() && !self.queue.is_empty();
-        if waiting || self.stopping.load(Ordering::Acquire) {
+        let ending =
+            self.policy.shutdown == Shutdown::Graceful && self.lifecycle.state() >= LoopState::ShuttingDown;
+        if waiting || ending || self.stopping.load(Ordering::Acquire) {
             return Some(now);
         }
-        self.lock_timers().next_deadline().map(|deadline| self.fires_at(deadline))
+        self.lock_timers().next_deadline().map(|deadline| self.when(self.fires_at(deadline)))
     }
 
     /// When a timer with this deadline counts as due.
@@ -153,7 +213,7 @@ impl Shared {
 
     /// The latest deadline that counts as due now.
     fn due_horizon(&self) -> Time {
-        let now = self.clock.now();
+        let now = self.timer_now();
         match self.policy.due {
             Due::AtDeadline => now,
             Due::Early(by) => now.after(by),
@@ -161,28 +221,17 @@ impl Shared {
         }
     }
 
-    fn drain_queue(&self) {
-        while let Ok(post) = self.queue.try_recv() {
-            match post {
-                Post::Task(task) => self.run_task(task),
-                Post::Timer(due, timer) => self.run_timer(due, timer),
-            }
-            if self.stopping.load(Ordering::Relaxed) {
-                return;
-            }
-        }
-    }
-
     /// Netty: what is due goes behind the tasks that wait already, and runs as one of them.
-    fn queue_due_timers(&self) {
+    pub(super) fn queue_due_timers(&self) {
         let horizon = self.due_horizon();
         while let Some((due, timer)) = self.pop_due(horizon) {
-            self.push(Post::Timer(due, timer));
+            self.queue.push_timer(due, timer);
         }
     }
 
-    /// Text D: what is due runs now, behind all tasks.
-    fn run_due_timers(&self) {
+    /// Text D: what is due runs now, behind all tasks. Whether anything ran.
+    fn run_due_timers(&self) -> bool {
+        let before = self.counters.timers();
         match self.policy.timer_pass {
             TimerPass::Collected => {
                 let horizon = self.due_horizon();
@@ -195,21 +244,26 @@ impl Shared {
                 }
             }
         }
+        self.counters.timers() > before
     }
 
     fn pop_due(&self, horizon: Time) -> Option<(Time, Timer)> {
         self.lock_timers().pop_due(horizon)
     }
 
-    fn run_timer(&self, due: Time, mut timer: Timer) {
+    pub(super) fn run_timer(&self, due: Time, mut timer: Timer) {
         let future = timer.scheduled.future().clone();
-        let starts = if timer.repeat.is_some() { !future.is_done() } else { future.set_uncancellable() };
-        if !starts {
+        let starts = if timer.repeat.is_some() && self.policy.running_cancel == RunningCancel::Refused {
+            !future.is_done()
+        } else {
+            self.begin(&future)
+        };
+        if !starts && self.policy.cancelled != Cancelled::RunsAnyway {
             return;
         }
         self.counters.add_timer();
-        let started = self.clock.now();
-        let firing = Firing { deadline: due };
+        let started = self.timer_now();
+        let firing = Firing { deadline: self.unmoved(due) };
         let result = self.watched(timer.tag, || self.attempt(|| (timer.work)(&firing)));
         if let (Err(message), ErrorLog::All) = (&result, self.policy.error_log) {
             self.observer.warned(timer.tag, Warning::Raised(message));
@@ -220,11 +274,20 @@ impl Shared {
             (Err(message), Some(_)) if self.policy.periodic_error == PeriodicError::Stop => {
                 future.fail(Failure::Raised(message));
             }
-            (_, Some(_)) if future.is_done() || self.policy.rearm == Rearm::Never => {}
+            (_, Some(_)) if self.policy.rearm == Rearm::Never => {}
+            (_, Some(_)) if future.is_done() && self.policy.cancelled != Cancelled::RunsAnyway => {}
             (_, Some(repeat)) => {
-                let last = LastRun { due, started, ended: self.clock.now() };
+                let last = LastRun { due, started, ended: self.timer_now() };
                 self.arm(repeat.next_deadline(last, self.policy.fixed_delay), timer);
             }
+        }
+    }
+
+    /// A task of this future begins; false when it was cancelled before.
+    pub(super) fn begin<T: Clone + Send + 'static>(&self, future: &Promise<T>) -> bool {
+        match self.policy.running_cancel {
+            RunningCancel::Refused => future.set_uncancellable(),
+            RunningCancel::Interrupts => future.set_interruptible(),
         }
     }
 }

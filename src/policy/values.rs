@@ -124,7 +124,7 @@ pub enum WakeUp {
     SinceWait,
     /// Every post, with a system call each (text D's error 4).
     Every,
-    /// None (text D's error 3).
+    /// None, nor a stop; arming a timer that is the first still does (text D's error 3: `execute` forgets to).
     Never,
     /// The first post since the flag was cleared, and it is cleared behind the tasks instead of before them
     /// (text D's warning about the order).
@@ -136,4 +136,56 @@ impl WakeUp {
     pub const fn looks_at_queue(self) -> bool {
         !matches!(self, WakeUp::SinceWait | WakeUp::ClearedLate)
     }
+}
+
+/// Which clock timers are kept by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimerClock {
+    /// The one that only runs forward, whatever the calendar is set to.
+    Monotonic,
+    /// The calendar's, which somebody may set (what text D warns of).
+    Wall,
+}
+
+/// From when a delay counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DelayFrom {
+    /// From when the timer is armed.
+    Now,
+    /// From the begin of the turn that arms it: what a loop with a remembered "now" does (libuv's `uv_now`).
+    TurnBegan,
+}
+
+/// What becomes of a deadline beyond the end of the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overflow {
+    /// It is never.
+    Saturates,
+    /// It is in the past, as a sum of signed 64-bit nanoseconds is (text D's listing).
+    Wraps,
+}
+
+/// What becomes of a cancelled timer or task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cancelled {
+    /// A timer leaves the heap at once (Netty's `DefaultPriorityQueue.removeTyped`).
+    Removed,
+    /// It is marked, stays in the heap until its deadline and is passed over then (text D).
+    Marked,
+    /// It runs all the same.
+    RunsAnyway,
+}
+
+/// What a cancel does to a task that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunningCancel {
+    /// To a one-shot nothing: the cancel is refused. A periodic timer's run ends, and no other begins. Nothing is ever
+    /// interrupted (Netty's `PromiseTask.setUncancellableInternal`).
+    Refused,
+    /// The future is cancelled at once; with the interrupt asked for, the body finds its flag set (the JDK's
+    /// `FutureTask.cancel`).
+    Interrupts,
 }

@@ -5,7 +5,7 @@
 //! early.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use mio::{Events, Interest, Poll, Waker};
@@ -30,13 +30,20 @@ pub struct MioPoller {
     timer: Option<DeadlineTimer>,
 }
 
+/// Behind a lock, because a poller that is made anew needs another one. Nobody else holds it for long.
 #[derive(Debug)]
-struct MioWaker(Waker);
+struct MioWaker(Mutex<Waker>);
+
+impl MioWaker {
+    fn lock(&self) -> MutexGuard<'_, Waker> {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
 
 impl Wake for MioWaker {
     fn wake(&self) {
         // The poller outlives its loop's handles' use of it, or is gone and needs no waking.
-        let _ = self.0.wake();
+        let _ = self.lock().wake();
     }
 }
 
@@ -59,7 +66,7 @@ impl MioPoller {
 
     fn with_timer(mut timer: Option<DeadlineTimer>) -> io::Result<MioPoller> {
         let poll = Poll::new()?;
-        let waker = Arc::new(MioWaker(Waker::new(poll.registry(), WAKER)?));
+        let waker = Arc::new(MioWaker(Mutex::new(Waker::new(poll.registry(), WAKER)?)));
         if let Some(timer) = &mut timer {
             poll.registry().register(timer, TIMER, Interest::READABLE)?;
         }
@@ -106,6 +113,20 @@ impl Poller for MioPoller {
         Ok(())
     }
 
+    fn rebuild(&mut self) -> io::Result<()> {
+        let poll = Poll::new()?;
+        if let Some(timer) = &mut self.timer {
+            self.poll.registry().deregister(timer)?;
+            poll.registry().register(timer, TIMER, Interest::READABLE)?;
+        }
+        let mut waker = self.waker.lock();
+        *waker = Waker::new(poll.registry(), WAKER)?;
+        // A wake-up of the old one is lost with it: this one is made up for it.
+        waker.wake()?;
+        self.poll = poll;
+        Ok(())
+    }
+
     fn registrar(&self) -> io::Result<Registrar> {
         self.poll.registry().try_clone().map(Registrar::Mio)
     }
@@ -138,6 +159,20 @@ mod tests {
         let clock = Clock::wall();
         let Clock::Wall(origin) = clock else { unreachable!() };
         never_early_and_woken(MioPoller::new(origin).unwrap(), &clock);
+    }
+
+    #[test]
+    fn one_made_anew_keeps_its_waker_and_its_deadline() {
+        let clock = Clock::wall();
+        let Clock::Wall(origin) = clock else { unreachable!() };
+        let mut poller = MioPoller::new(origin).unwrap();
+        let waker = poller.waker();
+        poller.wait(&clock, Some(clock.now()), &mut Vec::new()).unwrap();
+        poller.rebuild().unwrap();
+        poller.wait(&clock, None, &mut Vec::new()).unwrap();
+        waker.wake();
+        poller.wait(&clock, None, &mut Vec::new()).unwrap();
+        never_early_and_woken(poller, &clock);
     }
 
     #[test]

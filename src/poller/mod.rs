@@ -25,11 +25,18 @@ pub trait Poller: Send + Debug {
     /// What the operating system reports.
     fn wait(&mut self, clock: &Clock, until: Option<Time>, ready: &mut Vec<Ready>) -> io::Result<()>;
 
-    /// Where the loop's sources are registered.
+    /// Where the loop's sources are registered, until it is made anew.
     ///
     /// # Errors
     /// What the operating system reports.
     fn registrar(&self) -> io::Result<Registrar>;
+
+    /// Makes it anew. Its wakers stay; its sources have to be moved to the new [`Poller::registrar`], and those that
+    /// are ready are told again there.
+    ///
+    /// # Errors
+    /// Out of descriptors, or what else the operating system reports.
+    fn rebuild(&mut self) -> io::Result<()>;
 
     /// What wakes this poller.
     fn waker(&self) -> Arc<dyn Wake>;

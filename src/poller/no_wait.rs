@@ -21,6 +21,10 @@ impl Poller for NoWait {
         Ok(Registrar::Nothing)
     }
 
+    fn rebuild(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
     fn waker(&self) -> Arc<dyn Wake> {
         Arc::new(NoWait)
     }

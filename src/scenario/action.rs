@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{HandlerSpec, MissedTicks, Mode};
-use crate::time::{Time, millis};
+use crate::time::{Time, millis, millis_option};
 
 /// One thing that a thread or a task's body does.
 ///
@@ -57,6 +57,20 @@ pub enum Action {
         /// What is done in it.
         body: Vec<Action>,
     },
+    /// The same a number of times.
+    Repeat {
+        /// How often.
+        times: u32,
+        /// What is done.
+        body: Vec<Action>,
+    },
+    /// Ends the body; its future gets this value.
+    Return {
+        /// The value.
+        value: String,
+    },
+    /// Looks whether a cancel asked this run to stop, and ends the body if so.
+    Look,
     /// A choice by a condition.
     If {
         /// What decides.
@@ -78,6 +92,23 @@ pub enum Action {
     Stamp {
         /// Its name.
         variable: String,
+    },
+    /// Records the value of a variable.
+    Read {
+        /// Its name.
+        variable: String,
+    },
+    /// Records what a loop counts and what waits in it, while it runs.
+    Gauges {
+        /// Which loop; absent: the task's own or the first.
+        #[serde(rename = "on", default, skip_serializing_if = "Option::is_none")]
+        on: Option<String>,
+    },
+    /// Wakes a loop's poller, with nothing posted.
+    Wake {
+        /// Which loop; absent: the task's own or the first.
+        #[serde(rename = "on", default, skip_serializing_if = "Option::is_none")]
+        on: Option<String>,
     },
     /// Gives a task to a loop. A task that a handler gives knows the handler's channel.
     Execute {
@@ -106,6 +137,33 @@ pub enum Action {
         #[serde(rename = "on", default, skip_serializing_if = "Option::is_none")]
         on: Option<String>,
     },
+    /// Arms a one-shot timer for an instant of the scenario. One that has passed is a delay below zero.
+    ScheduleAt {
+        /// The task.
+        task: String,
+        /// The instant.
+        #[serde(rename = "at_ms")]
+        at: Time,
+        /// On which loop.
+        #[serde(rename = "on", default, skip_serializing_if = "Option::is_none")]
+        on: Option<String>,
+    },
+    /// Arms many one-shot timers of one task, their delays spread over a span by the scenario's seed.
+    Spread {
+        /// The task.
+        task: String,
+        /// How many.
+        count: u32,
+        /// The least delay.
+        #[serde(rename = "from_ms", with = "millis")]
+        from: Duration,
+        /// All delays are below this.
+        #[serde(rename = "to_ms", with = "millis")]
+        to: Duration,
+        /// On which loop.
+        #[serde(rename = "on", default, skip_serializing_if = "Option::is_none")]
+        on: Option<String>,
+    },
     /// Arms a periodic timer.
     Periodic {
         /// The task.
@@ -125,10 +183,13 @@ pub enum Action {
         #[serde(rename = "on", default, skip_serializing_if = "Option::is_none")]
         on: Option<String>,
     },
-    /// Cancels the task's future.
+    /// Cancels the task's future, or all timers of a [`Action::Spread`].
     Cancel {
         /// Whose.
         task: String,
+        /// Whether a running body is asked to stop, where the loop has that.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        interrupt: bool,
     },
     /// Waits for a future, blocking the thread.
     Wait {
@@ -149,6 +210,29 @@ pub enum Action {
     Complete {
         /// Which.
         promise: String,
+    },
+    /// Takes a permit, waiting while there is none.
+    Acquire {
+        /// Of which.
+        permits: String,
+        /// Goes on without one after so long.
+        #[serde(rename = "limit_ms", with = "millis")]
+        limit: Duration,
+    },
+    /// Gives a permit back.
+    Release {
+        /// Of which.
+        permits: String,
+    },
+    /// The same a number of times, each begun on a grid of instants from now on; at once where one has passed.
+    Paced {
+        /// How often.
+        times: u32,
+        /// The step of the grid.
+        #[serde(rename = "every_ms", with = "millis")]
+        every: Duration,
+        /// What is done.
+        body: Vec<Action>,
     },
     /// Binds a server to a free port; its future carries the server's name.
     Bind {
@@ -227,11 +311,17 @@ pub enum Action {
         /// What is sent in, in one go.
         messages: Vec<String>,
     },
-    /// Asks a loop to stop.
+    /// Asks a loop to shut down, in the way of its policy.
     Shutdown {
         /// Which loop; absent: the task's own or the first.
         #[serde(rename = "on", default, skip_serializing_if = "Option::is_none")]
         on: Option<String>,
+        /// The quiet period of a graceful one; absent: the policy's own, 2 s.
+        #[serde(rename = "quiet_ms", with = "millis_option", default, skip_serializing_if = "Option::is_none")]
+        quiet: Option<Duration>,
+        /// The time-out of a graceful one, not less than the quiet period; absent: the policy's own, 15 s.
+        #[serde(rename = "timeout_ms", with = "millis_option", default, skip_serializing_if = "Option::is_none")]
+        timeout: Option<Duration>,
     },
 }
 
@@ -245,6 +335,16 @@ pub enum Condition {
         variable: String,
         /// The value.
         value: i64,
+    },
+    /// The run's number is below this one.
+    RunBelow {
+        /// The number.
+        run: u32,
+    },
+    /// Fewer than this many runs stand inside one another on the thread, this one counted.
+    NestedBelow {
+        /// How many.
+        depth: u64,
     },
     /// At least this long has passed since the variable was stamped, or it never was.
     Elapsed {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::{
-    Action, ChannelEvent, ClientSpec, Condition, Environment, HandlerSpec, LoopSpec, PromiseSpec, Reaction,
-    Record, Role, Scenario, Script, ServerSpec, Steps, TaskSpec,
+    Action, ChannelEvent, ClientSpec, Condition, Environment, HandlerSpec, LoopSpec, PermitSpec, PromiseSpec,
+    Reaction, Record, Role, Scenario, Script, ServerSpec, Steps, TaskSpec,
 };
 use crate::choice::Choice;
 use crate::time::Time;
@@ -18,21 +18,16 @@ impl Scenario {
     /// Several loops and one outside thread, `main`.
     pub fn loops(names: &[&str], window: Duration) -> Scenario {
         Scenario {
-            loops: names
-                .iter()
-                .map(|&name| LoopSpec {
-                    name: name.into(),
-                    slow_task: None,
-                    role: Role::Subject,
-                    choices: Vec::new(),
-                })
-                .collect(),
+            loops: names.iter().map(|&name| LoopSpec::new(name)).collect(),
             threads: vec![Script { name: "main".into(), steps: Vec::new() }],
             tasks: Vec::new(),
+            permits: Vec::new(),
             promises: Vec::new(),
             servers: Vec::new(),
             clients: Vec::new(),
             window,
+            seed: super::first_seed(),
+            model: None,
             environment: Environment::default(),
         }
     }
@@ -40,11 +35,10 @@ impl Scenario {
     /// Makes loops the threads of a business group, or peers.
     ///
     /// # Panics
-    /// When no loop has that name: a defect of the probe, found by building its scenario.
+    /// As [`Scenario::choose`].
     pub fn role(&mut self, role: Role, names: &[&str]) {
         for name in names {
-            let spec = self.loops.iter_mut().find(|spec| spec.name == *name);
-            spec.expect("the scenario has a loop of that name").role = role;
+            self.loop_spec(name).role = role;
         }
     }
 
@@ -53,8 +47,21 @@ impl Scenario {
     /// # Panics
     /// When no loop has that name: a defect of the probe, found by building its scenario.
     pub fn choose(&mut self, on: &str, choice: Choice) {
-        let spec = self.loops.iter_mut().find(|spec| spec.name == on);
-        spec.expect("the scenario has a loop of that name").choices.push(choice);
+        self.loop_spec(on).choices.push(choice);
+    }
+
+    /// A loop, to be set up.
+    ///
+    /// # Panics
+    /// As [`Scenario::choose`].
+    pub fn loop_spec(&mut self, name: &str) -> &mut LoopSpec {
+        let spec = self.loops.iter_mut().find(|spec| spec.name == name);
+        spec.expect("the scenario has a loop of that name")
+    }
+
+    /// Permits, for [`Steps::acquire`] and [`Steps::release`].
+    pub fn permits(&mut self, name: &str, count: u64) {
+        self.permits.push(PermitSpec { name: name.into(), count });
     }
 
     /// The steps of `main`.
@@ -131,6 +138,28 @@ pub fn task(name: &str) -> TaskDef {
 }
 
 impl TaskDef {
+    /// Counts its runs and records none of them.
+    pub fn counted(mut self) -> TaskDef {
+        self.spec.record = Record::Count;
+        self
+    }
+
+    /// Ends the body with a value for its future.
+    pub fn returns(self, value: &str) -> TaskDef {
+        self.step(Action::Return { value: value.into() })
+    }
+
+    /// Ends the body here if a cancel asked it to stop.
+    pub fn look(self) -> TaskDef {
+        self.step(Action::Look)
+    }
+
+    /// Does the same a number of times.
+    pub fn repeat(self, times: u64, body: impl FnOnce(TaskDef) -> TaskDef) -> TaskDef {
+        let times = u32::try_from(times).unwrap_or(u32::MAX);
+        self.inner(body, |body| Action::Repeat { times, body })
+    }
+
     /// Records only the starts of its runs.
     pub fn starts_only(mut self) -> TaskDef {
         self.spec.record = Record::Starts;
@@ -189,6 +218,51 @@ impl ThreadScript<'_> {
     /// Waits until this instant of the scenario.
     pub fn until(self, at: Duration) -> Self {
         self.step(Action::Until { at: Time::ZERO.after(at) })
+    }
+}
+
+impl ThreadScript<'_> {
+    /// Gives the same task to a loop a number of times.
+    pub fn execute_times(self, times: u64, on: &str, task: TaskDef) -> Self {
+        let (this, task) = self.bring(task);
+        this.step(Action::Repeat {
+            times: u32::try_from(times).unwrap_or(u32::MAX),
+            body: vec![Action::Execute { task, on: Some(on.into()) }],
+        })
+    }
+}
+
+impl ThreadScript<'_> {
+    /// Gives the same task to a loop a number of times, on a grid of instants from now on.
+    pub fn execute_paced(self, times: u64, every: Duration, on: &[&str], task: TaskDef) -> Self {
+        let (this, task) = self.bring(task);
+        let give = |on: &&str| Action::Execute { task: task.clone(), on: Some((*on).into()) };
+        this.step(Action::Paced {
+            times: u32::try_from(times).unwrap_or(u32::MAX),
+            every,
+            body: on.iter().map(give).collect(),
+        })
+    }
+
+    /// Does the same a number of times.
+    pub fn repeat(self, times: u64, body: impl FnOnce(TaskDef) -> TaskDef) -> Self {
+        let times = u32::try_from(times).unwrap_or(u32::MAX);
+        self.inner(body, |body| Action::Repeat { times, body })
+    }
+
+    /// Does the same a number of times, on a grid of instants from now on.
+    pub fn paced(self, times: u64, every: Duration, body: impl FnOnce(TaskDef) -> TaskDef) -> Self {
+        let times = u32::try_from(times).unwrap_or(u32::MAX);
+        self.inner(body, |body| Action::Paced { times, every, body })
+    }
+
+    fn inner(self, body: impl FnOnce(TaskDef) -> TaskDef, wrap: impl FnOnce(Vec<Action>) -> Action) -> Self {
+        let TaskDef { spec, nested } = body(task("steps"));
+        let ThreadScript { scenario, thread } = self;
+        for task in nested {
+            scenario.add_task(task);
+        }
+        ThreadScript { scenario, thread }.step(wrap(spec.body))
     }
 }
 

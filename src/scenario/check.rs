@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use thiserror::Error;
 
-use super::{Action, HandlerKind, HandlerSpec, Scenario};
+use super::{Action, HandlerKind, HandlerSpec, Model, Scenario};
 
 /// Why a scenario can't be run. The place is a path into the scenario's JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -43,6 +43,8 @@ pub enum ScenarioError {
 
 /// How many loops, threads, tasks or promises a scenario may have, each.
 const MOST_OF_ONE_KIND: usize = 10_000;
+/// The states of the wake-up model grow with the square of this.
+const MOST_POSTS: u32 = 50;
 /// How deep actions may be nested.
 const DEEPEST: usize = 32;
 
@@ -52,6 +54,11 @@ impl Scenario {
     /// # Errors
     /// The first thing that can't be carried out, with its place.
     pub fn check(&self) -> Result<(), ScenarioError> {
+        if let Some(Model::Wakeup { posts }) = self.model
+            && posts > MOST_POSTS
+        {
+            return Err(number("model.wakeup.posts", &format!("more than {MOST_POSTS} posts are not tried")));
+        }
         let loops = unique("loops", "loop", self.loops.iter().map(|l| l.name.as_str()), BTreeSet::new())?;
         if loops.is_empty() {
             return Err(number("loops", "a scenario needs at least one loop"));
@@ -60,6 +67,8 @@ impl Scenario {
         let tasks = unique("tasks", "task", self.tasks.iter().map(|t| t.name.as_str()), BTreeSet::new())?;
         let promises = self.promises.iter().map(|p| p.name.as_str());
         let futures = unique("promises", "promise or task", promises, tasks.clone())?;
+        let permits = self.permits.iter().map(|p| p.name.as_str());
+        let permits = unique("permits", "group of permits", permits, BTreeSet::new())?;
         let servers = unique("servers", "server", self.servers.iter().map(|s| s.name.as_str()), futures.clone())?;
         let clients = unique("clients", "client", self.clients.iter().map(|c| c.name.as_str()), servers)?;
         let servers = self.servers.iter().map(|s| s.name.as_str()).collect();
@@ -68,12 +77,18 @@ impl Scenario {
             loops,
             tasks,
             futures: clients,
+            permits,
             servers,
             clients: self.clients.iter().map(|c| c.name.as_str()).collect(),
         };
         names.connections(self)?;
         for (index, promise) in self.promises.iter().enumerate() {
             names.known(&names.loops, "loop", &promise.owner, || format!("promises[{index}].loop"))?;
+        }
+        for (index, empty) in self.environment.spurious_returns.iter().enumerate() {
+            names.known(&names.loops, "loop", &empty.on, || {
+                format!("environment.spurious_returns[{index}].loop")
+            })?;
         }
         for (index, script) in self.threads.iter().enumerate() {
             names.steps(&script.steps, &format!("threads[{index}].steps"), 0)?;
@@ -112,6 +127,7 @@ struct Names<'a> {
     tasks: BTreeSet<&'a str>,
     /// Tasks, promises, servers and clients: each has a future of its name.
     futures: BTreeSet<&'a str>,
+    permits: BTreeSet<&'a str>,
     servers: BTreeSet<&'a str>,
     clients: BTreeSet<&'a str>,
 }
@@ -204,15 +220,28 @@ impl Names<'_> {
         match action {
             Action::Execute { task: name, on: target }
             | Action::Submit { task: name, on: target }
-            | Action::Schedule { task: name, on: target, .. } => task(name).and_then(|()| on(target)),
+            | Action::Schedule { task: name, on: target, .. }
+            | Action::ScheduleAt { task: name, on: target, .. }
+            | Action::Spread { task: name, on: target, .. } => task(name).and_then(|()| on(target)),
             Action::Periodic { task: name, on: target, period, .. } => {
                 if period.is_zero() {
                     return Err(number(&format!("{place}.period_ms"), "a period must be longer than 0"));
                 }
                 task(name).and_then(|()| on(target))
             }
-            Action::Shutdown { on: target } => on(target),
-            Action::Cancel { task: name } => future(name, "task"),
+            Action::Gauges { on: target } | Action::Wake { on: target } => on(target),
+            Action::Shutdown { on: target, quiet: Some(quiet), timeout: Some(timeout) } if timeout < quiet => {
+                on(target).and_then(|()| {
+                    let problem = "a time-out must not be shorter than the quiet period";
+                    Err(number(&format!("{place}.timeout_ms"), problem))
+                })
+            }
+            Action::Shutdown { on: target, .. } => on(target),
+            Action::Acquire { permits, .. } | Action::Release { permits } => {
+                self.known(&self.permits, "permits", permits, || format!("{place}.permits"))
+            }
+            Action::Cancel { task: name, .. } => future(name, "task"),
+            Action::Wait { future: name, .. } if self.loops.contains(name.as_str()) => Ok(()),
             Action::Wait { future: name, .. } => future(name, "future"),
             Action::Listen { future: name, task: listener } => {
                 future(name, "future").and_then(|()| task(listener))
@@ -223,7 +252,9 @@ impl Names<'_> {
                 }
                 future(promise, "promise")
             }
-            Action::OnRun { body, .. } => self.steps(body, &format!("{place}.body"), depth + 1),
+            Action::OnRun { body, .. } | Action::Repeat { body, .. } | Action::Paced { body, .. } => {
+                self.steps(body, &format!("{place}.body"), depth + 1)
+            }
             Action::Catch { body, handler } => {
                 self.steps(body, &format!("{place}.body"), depth + 1)?;
                 self.steps(handler, &format!("{place}.handler"), depth + 1)
@@ -264,6 +295,9 @@ impl Names<'_> {
             | Action::Mark { .. }
             | Action::Warn { .. }
             | Action::Throw
+            | Action::Return { .. }
+            | Action::Look
+            | Action::Read { .. }
             | Action::Set { .. }
             | Action::Stamp { .. } => Ok(()),
         }

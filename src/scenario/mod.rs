@@ -23,9 +23,10 @@ pub use net::{
 };
 pub use steps::Steps;
 
+use crate::calendar::WallStep;
 use crate::choice::Choice;
 use crate::policy::Policy;
-use crate::time::{millis, millis_option};
+use crate::time::{Time, millis, millis_option};
 
 /// Everything one case of a probe does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +38,9 @@ pub struct Scenario {
     pub threads: Vec<Script>,
     /// The named tasks.
     pub tasks: Vec<TaskSpec>,
+    /// Permits that threads and tasks share.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub permits: Vec<PermitSpec>,
     /// Promises that some thread or task completes with [`Action::Complete`]; each belongs to a loop.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promises: Vec<PromiseSpec>,
@@ -49,9 +53,39 @@ pub struct Scenario {
     /// When the loops are stopped, counted from the start.
     #[serde(rename = "window_ms", with = "millis")]
     pub window: Duration,
+    /// The seed of everything random.
+    #[serde(default = "first_seed")]
+    pub seed: u64,
+    /// A model that is explored instead of a loop that is run; virtual time only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<Model>,
     /// What the simulated world does to the loops; virtual time only.
     #[serde(default, skip_serializing_if = "Environment::is_calm")]
     pub environment: Environment,
+}
+
+const fn first_seed() -> u64 {
+    1
+}
+
+/// A model whose every schedule is tried. Its trace is a schedule that goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Model {
+    /// The wake-up flag between a loop and its producers ([`crate::wakeup_model`]).
+    Wakeup {
+        /// How many posts there are, each by a thread of its own.
+        posts: u32,
+    },
+}
+
+impl Model {
+    /// Its name as a subject.
+    pub const fn subject(&self) -> &'static str {
+        match self {
+            Model::Wakeup { .. } => "model:wakeup",
+        }
+    }
 }
 
 /// One event loop.
@@ -69,9 +103,51 @@ pub struct LoopSpec {
     /// Choices that this loop makes otherwise than the policy: a counter-example beside the right way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<Choice>,
+    /// What kind of executor it is.
+    #[serde(default, skip_serializing_if = "LoopKind::is_event_loop")]
+    pub kind: LoopKind,
+    /// Whether it has no thread until its first task; the global executor never has. Others are started before the
+    /// scenario begins.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lazy: bool,
+}
+
+/// What kind of executor a loop is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoopKind {
+    /// An event loop, which lives until it is shut down.
+    #[default]
+    EventLoop,
+    /// An executor for everybody, whose thread ends when there is nothing to do. Its threads carry its name and a
+    /// number.
+    GlobalExecutor,
+}
+
+impl LoopKind {
+    fn is_event_loop(&self) -> bool {
+        *self == LoopKind::EventLoop
+    }
 }
 
 impl LoopSpec {
+    /// An event loop as the policy makes it.
+    pub fn new(name: &str) -> LoopSpec {
+        LoopSpec {
+            name: name.into(),
+            slow_task: None,
+            role: Role::Subject,
+            choices: Vec::new(),
+            kind: LoopKind::EventLoop,
+            lazy: false,
+        }
+    }
+
+    /// Whether its thread is made by its first task.
+    pub fn starts_lazily(&self) -> bool {
+        self.lazy || self.kind == LoopKind::GlobalExecutor
+    }
+
     /// The policy of this loop, where the run's is `base`.
     pub fn policy(&self, base: Policy) -> Policy {
         self.choices.iter().fold(base, |policy, choice| choice.apply(policy))
@@ -129,12 +205,25 @@ pub enum Record {
     Each,
     /// Only the start of each run.
     Starts,
+    /// No run; how many there were is counted, with the first and the last start, the longest run and the deepest
+    /// nesting.
+    Count,
 }
 
 impl Record {
     fn is_each(&self) -> bool {
         *self == Record::Each
     }
+}
+
+/// A number of permits: [`Action::Acquire`] takes one and waits while there is none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PermitSpec {
+    /// Their name.
+    pub name: String,
+    /// How many there are.
+    pub count: u64,
 }
 
 /// A promise completed by an action.
@@ -158,6 +247,26 @@ pub struct Environment {
     /// How long a byte or a handshake takes from one end of a connection to the other.
     #[serde(rename = "link_ms", with = "millis", default)]
     pub link: Duration,
+    /// When somebody sets the wall clock, and by how much.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wall_steps: Vec<WallStep>,
+    /// Whose pollers return for nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spurious_returns: Vec<EmptyReturns>,
+}
+
+/// Waits of one loop's poller that return though nothing happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EmptyReturns {
+    /// Which loop's.
+    #[serde(rename = "loop")]
+    pub on: String,
+    /// From when on.
+    #[serde(rename = "from_ms")]
+    pub from: Time,
+    /// How many.
+    pub count: u64,
 }
 
 impl Environment {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{Action, MissedTicks, Mode, TaskDef};
+use crate::time::Time;
 
 /// What both threads and task bodies can do. Actions that name no loop go to the task's own, or to the first.
 pub trait Steps: Sized {
@@ -47,10 +48,47 @@ pub trait Steps: Sized {
         self.step(Action::Stamp { variable: variable.into() })
     }
 
+    /// Records the value of a variable.
+    fn read(self, variable: &str) -> Self {
+        self.step(Action::Read { variable: variable.into() })
+    }
+
+    /// Records what the loop counts.
+    fn gauges(self) -> Self {
+        self.step(Action::Gauges { on: None })
+    }
+
+    /// Records what this loop counts.
+    fn gauges_of(self, on: &str) -> Self {
+        self.step(Action::Gauges { on: Some(on.into()) })
+    }
+
+    /// Wakes this loop's poller.
+    fn wake(self, on: &str) -> Self {
+        self.step(Action::Wake { on: Some(on.into()) })
+    }
+
     /// Gives a task to the loop.
     fn execute(self, task: TaskDef) -> Self {
         let (this, task) = self.bring(task);
         this.step(Action::Execute { task, on: None })
+    }
+
+    /// Gives a task to this loop.
+    fn execute_on(self, on: &str, task: TaskDef) -> Self {
+        let (this, task) = self.bring(task);
+        this.step(Action::Execute { task, on: Some(on.into()) })
+    }
+
+    /// Gives a task that the scenario has already to the loop once more.
+    fn execute_again(self, task: &str) -> Self {
+        self.step(Action::Execute { task: task.into(), on: None })
+    }
+
+    /// Gives a task to this loop and keeps its future.
+    fn submit_on(self, on: &str, task: TaskDef) -> Self {
+        let (this, task) = self.bring(task);
+        this.step(Action::Submit { task, on: Some(on.into()) })
     }
 
     /// Gives a task to the loop and keeps its future.
@@ -69,6 +107,18 @@ pub trait Steps: Sized {
     fn schedule_on(self, on: &str, after: Duration, task: TaskDef) -> Self {
         let (this, task) = self.bring(task);
         this.step(Action::Schedule { task, after, on: Some(on.into()) })
+    }
+
+    /// Arms a one-shot timer for an instant of the scenario.
+    fn schedule_at(self, at: Duration, task: TaskDef) -> Self {
+        let (this, task) = self.bring(task);
+        this.step(Action::ScheduleAt { task, at: Time::ZERO.after(at), on: None })
+    }
+
+    /// Arms many one-shot timers of one task, spread over a span.
+    fn spread(self, count: u64, from: Duration, to: Duration, task: TaskDef) -> Self {
+        let (this, task) = self.bring(task);
+        this.step(Action::Spread { task, count: u32::try_from(count).unwrap_or(u32::MAX), from, to, on: None })
     }
 
     /// Arms a fixed-rate timer whose missed ticks are the loop's business.
@@ -97,7 +147,12 @@ pub trait Steps: Sized {
 
     /// Cancels a task's future.
     fn cancel(self, task: &str) -> Self {
-        self.step(Action::Cancel { task: task.into() })
+        self.step(Action::Cancel { task: task.into(), interrupt: false })
+    }
+
+    /// Cancels a task's future and asks its body to stop.
+    fn interrupt(self, task: &str) -> Self {
+        self.step(Action::Cancel { task: task.into(), interrupt: true })
     }
 
     /// Waits for a future.
@@ -141,14 +196,23 @@ pub trait Steps: Sized {
         self.step(Action::Close { channel: Some(channel.into()), then: None })
     }
 
-    /// Gives a task to this loop.
-    fn execute_on(self, on: &str, task: TaskDef) -> Self {
-        let (this, task) = self.bring(task);
-        this.step(Action::Execute { task, on: Some(on.into()) })
+    /// Asks the loop to shut down.
+    fn shutdown(self) -> Self {
+        self.step(Action::Shutdown { on: None, quiet: None, timeout: None })
     }
 
-    /// Asks the loop to stop.
-    fn shutdown(self) -> Self {
-        self.step(Action::Shutdown { on: None })
+    /// Asks this loop to shut down, with a quiet period and a time-out where the policy has them.
+    fn shutdown_of(self, on: &str, quiet: Option<Duration>, timeout: Option<Duration>) -> Self {
+        self.step(Action::Shutdown { on: Some(on.into()), quiet, timeout })
+    }
+
+    /// Takes a permit.
+    fn acquire(self, permits: &str, limit: Duration) -> Self {
+        self.step(Action::Acquire { permits: permits.into(), limit })
+    }
+
+    /// Gives a permit back.
+    fn release(self, permits: &str) -> Self {
+        self.step(Action::Release { permits: permits.into() })
     }
 }
