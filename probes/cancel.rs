@@ -7,17 +7,13 @@ use loopprobe::params::{Params, count, millis};
 use loopprobe::policy::PolicyName;
 use loopprobe::policy::RunningCancel;
 use loopprobe::probe::{
-    BOTH, Case, CaseTime, Claim, Evidence, Family, NETTY, Policies, Probe, Source, Stance, Text, TextValue,
-    Unit,
+    BOTH, Case, CaseTime, Claim, Evidence, Family, NETTY, Policies, Probe, Source, Stance, Text, TextValue, Unit,
 };
 use loopprobe::readings::Readings;
 use loopprobe::scenario::{Scenario, Steps, TaskDef, task};
 use loopprobe::trace::{EventKind, Trace};
 
-const BOTH_RUN: Policies = Policies {
-    named: &[PolicyName::Netty, PolicyName::Linkd],
-    also: BOTH.also,
-};
+const BOTH_RUN: Policies = Policies { named: &[PolicyName::Netty, PolicyName::Linkd], also: BOTH.also };
 
 pub(crate) const PROBE: Probe = Probe {
     name: "cancel",
@@ -26,15 +22,8 @@ pub(crate) const PROBE: Probe = Probe {
     family: Family::Tasks,
     source: Source::new(Text::A, "常见错误与边界"),
     params: &[
-        millis("step", 20, "from one thing to the next")
-            .positive()
-            .quick("10ms"),
-        count(
-            "steps",
-            10,
-            "for how many steps a running task works; it looks at its flag after each",
-        )
-        .quick("6"),
+        millis("step", 20, "from one thing to the next").positive().quick("10ms"),
+        count("steps", 10, "for how many steps a running task works; it looks at its flag after each").quick("6"),
         count("cancel-tick", 3, "the tick that cancels its own timer"),
     ],
     cases: &[
@@ -147,14 +136,7 @@ fn running(p: &Params) -> Scenario {
     let tick = working(p, "periodic");
     s.main()
         .submit_on("one-shot-loop", working(p, "one-shot"))
-        .periodic(
-            loopprobe::scenario::Mode::FixedRate,
-            Duration::ZERO,
-            step,
-            None,
-            Some("periodic-loop"),
-            tick,
-        )
+        .periodic(loopprobe::scenario::Mode::FixedRate, Duration::ZERO, step, None, Some("periodic-loop"), tick)
         .until(at)
         .cancel("one-shot")
         .cancel("periodic");
@@ -191,10 +173,8 @@ fn judge(e: &Evidence<'_>, r: &mut Readings) {
     match e.case {
         "before" => {
             for name in ["task", "timer"] {
-                r.exact("CA-1", t.starts(name).count(), 0)
-                    .note(format!("{name}: runs"));
-                r.exact("CA-1", state(t, name), "cancelled")
-                    .note(format!("{name}: its future"));
+                r.exact("CA-1", t.starts(name).count(), 0).note(format!("{name}: runs"));
+                r.exact("CA-1", state(t, name), "cancelled").note(format!("{name}: its future"));
             }
         }
         "running" => judge_running(t, r),
@@ -202,23 +182,18 @@ fn judge(e: &Evidence<'_>, r: &mut Readings) {
         _ => {
             r.same("CA-4", t.starts("tick").count());
             let ended = t.of("tick").filter(|event| event.event == EventKind::End).count();
-            r.exact("CA-4", ended, t.starts("tick").count())
-                .note("runs that ended");
+            r.exact("CA-4", ended, t.starts("tick").count()).note("runs that ended");
         }
     }
 }
 
 fn state(t: &Trace, name: &str) -> Option<String> {
-    t.futures
-        .get(name)
-        .map(|state| format!("{state:?}").to_lowercase())
+    t.futures.get(name).map(|state| format!("{state:?}").to_lowercase())
 }
 
 /// What a cancel of this task came to, in words.
 fn answer(t: &Trace, name: &str) -> Option<String> {
-    let answers = t
-        .kind(EventKind::Cancelled)
-        .filter_map(|event| event.note.as_deref());
+    let answers = t.kind(EventKind::Cancelled).filter_map(|event| event.note.as_deref());
     let mut of_task = answers.filter_map(|note| note.strip_prefix(name)?.strip_prefix(": "));
     of_task.next().map(String::from)
 }
@@ -227,28 +202,18 @@ const TOOK: &str = "cancelled";
 const REFUSED: &str = "not cancelled: done or running";
 
 fn judge_running(t: &Trace, r: &mut Readings) {
-    r.exact("CA-2", answer(t, "one-shot"), REFUSED)
-        .note("one-shot: the cancel");
-    r.exact("CA-2", state(t, "one-shot"), "success")
-        .note("one-shot: its future");
-    r.exact("CA-2", answer(t, "periodic"), TOOK)
-        .note("periodic: the cancel");
-    r.exact("CA-2", t.starts("periodic").count(), 1)
-        .note("periodic: runs");
-    r.exact("CA-2", t.end("periodic").is_some(), true)
-        .note("periodic: its run ended");
+    r.exact("CA-2", answer(t, "one-shot"), REFUSED).note("one-shot: the cancel");
+    r.exact("CA-2", state(t, "one-shot"), "success").note("one-shot: its future");
+    r.exact("CA-2", answer(t, "periodic"), TOOK).note("periodic: the cancel");
+    r.exact("CA-2", t.starts("periodic").count(), 1).note("periodic: runs");
+    r.exact("CA-2", t.end("periodic").is_some(), true).note("periodic: its run ended");
 }
 
 fn judge_interrupt(e: &Evidence<'_>, r: &mut Readings) {
     let t = e.trace;
-    for (name, took) in [
-        ("looks", false),
-        ("jdk: looks", true),
-        ("jdk: does not look", true),
-    ] {
+    for (name, took) in [("looks", false), ("jdk: looks", true), ("jdk: does not look", true)] {
         let expected = if took { TOOK } else { REFUSED };
-        r.exact("CA-3", answer(t, name), expected)
-            .note(format!("{name}: the cancel"));
+        r.exact("CA-3", answer(t, name), expected).note(format!("{name}: the cancel"));
         let ran = t.start(name).zip(t.end(name));
         let reading = r.near("CA-3", ran.map(|(start, end)| end.at.millis_from(start.at)));
         reading.note(format!("{name}: how long it ran, in ms"));

@@ -69,10 +69,8 @@ fn acts(p: &Params) -> [Duration; 4] {
 fn steps(p: &Params) -> Vec<WallStep> {
     let by = |name| i64::try_from(p.duration(name).as_millis()).unwrap_or(i64::MAX);
     let moves = [-by("minute"), by("minute"), -by("hour"), by("hour")];
-    let step = |(act, by): (Duration, i64)| WallStep {
-        at: Time::ZERO.after(act.saturating_add(p.duration("at"))),
-        by,
-    };
+    let step =
+        |(act, by): (Duration, i64)| WallStep { at: Time::ZERO.after(act.saturating_add(p.duration("at"))), by };
     acts(p).into_iter().zip(moves).map(step).collect()
 }
 
@@ -82,22 +80,17 @@ fn scenario(p: &Params) -> Scenario {
     let mut s = Scenario::loops(&LOOPS, fourth.saturating_add(due).saturating_add(period));
     s.choose("wall clock", Choice::Clock(TimerClock::Wall));
     s.environment.wall_steps = steps(p);
-    let mut main = s.main();
     for on in LOOPS {
         let tick = task(&format!("{on}: tick")).starts_only();
-        main = main.periodic(Mode::FixedRate, period, period, None, Some(on), tick);
+        s.main().periodic(Mode::FixedRate, period, period, None, Some(on), tick);
     }
-    main = main
-        .until(third)
-        .cancel("monotonic: tick")
-        .cancel("wall clock: tick");
+    s.main().until(third).cancel("monotonic: tick").cancel("wall clock: tick");
     for (act, name) in [(third, "back"), (fourth, "forward")] {
-        main = main.until(act);
+        s.main().until(act);
         for on in LOOPS {
-            main = main.schedule_on(on, due, task(&format!("{on}: {name}")));
+            s.main().schedule_on(on, due, task(&format!("{on}: {name}")));
         }
     }
-    drop(main);
     s
 }
 
@@ -114,13 +107,11 @@ fn judge(e: &Evidence<'_>, r: &mut Readings) {
         let gaps = ticks.windows(2).map(|pair| pair[1].millis_from(pair[0]));
         r.near(id, greatest(gaps)).note("the greatest gap between ticks");
         for name in ["back", "forward"] {
-            r.near(id, late(t, &format!("{on}: {name}"), due))
-                .note(format!("one-shot, the clock set {name}"));
+            r.near(id, late(t, &format!("{on}: {name}"), due)).note(format!("one-shot, the clock set {name}"));
         }
     }
     let forward = e.scenario.environment.wall_steps.get(1).map(|step| step.at);
     let ticks = t.start_times("wall clock: tick");
     let at_once = ticks.iter().filter(|at| Some(**at) == forward).count();
-    r.same("CS-2", at_once)
-        .note("ticks at the instant of the step forward");
+    r.same("CS-2", at_once).note("ticks at the instant of the step forward");
 }

@@ -18,12 +18,7 @@ pub(crate) const PROBE: Probe = Probe {
     source: Source::new(Text::D, "任务队列：多生产者、单消费者"),
     params: &[
         count("tasks", 1000, "how many tasks each producer submits").quick("100"),
-        count(
-            "chain",
-            1_000_000,
-            "how many tasks, each of which submits the next",
-        )
-        .quick("10000"),
+        count("chain", 1_000_000, "how many tasks, each of which submits the next").quick("10000"),
         DEPTH.quick("100"),
     ],
     cases: &[
@@ -80,9 +75,7 @@ pub(crate) const PROBE: Probe = Probe {
             statement: "tasks that each submit the next never deepen the stack (how many ran; how deep)",
             case: "chain",
             unit: Some(Unit::Count),
-            text: Some(TextValue::Words(
-                "some hundred thousand inline overflow the stack",
-            )),
+            text: Some(TextValue::Words("some hundred thousand inline overflow the stack")),
             source: Some(Source::new(Text::D, "常见错误与边界")),
             ..Claim::DEFAULT
         },
@@ -109,11 +102,7 @@ pub(crate) const PROBE: Probe = Probe {
 const DEPTH: ParamSpec = ParamSpec {
     name: "depth",
     about: "how deep tasks that run inline are nested",
-    kind: ParamKind::Count {
-        default: 1000,
-        least: 2,
-        most: 1000,
-    },
+    kind: ParamKind::Count { default: 1000, least: 2, most: 1000 },
     quick: None,
 };
 const WINDOW: Duration = Duration::from_millis(50);
@@ -139,13 +128,10 @@ fn nested(_: &Params) -> Scenario {
 fn producers(p: &Params) -> Scenario {
     let tasks = p.count("tasks");
     let mut s = Scenario::loops(&["loop-1", "loop-2"], window(tasks * 4));
-    drop(
-        s.main()
-            .execute_times(tasks, "loop-1", task("of main").starts_only()),
-    );
+    s.main().execute_times(tasks, "loop-1", task("of main").starts_only());
     for name in PRODUCERS {
         let of = task(&format!("of {name}")).starts_only();
-        drop(s.thread(name).execute_times(tasks, "loop-2", of));
+        s.thread(name).execute_times(tasks, "loop-2", of);
     }
     s
 }
@@ -155,36 +141,29 @@ fn chained(name: &str, runs: u64, depth: u64) -> TaskDef {
     let runs = u32::try_from(runs).unwrap_or(u32::MAX);
     let again = |t: TaskDef| t.execute_again(name);
     let bounded = |t: TaskDef| t.when(Condition::NestedBelow { depth }, again, |t| t);
-    task(name)
-        .counted()
-        .when(Condition::RunBelow { run: runs }, bounded, |t| t)
+    task(name).counted().when(Condition::RunBelow { run: runs }, bounded, |t| t)
 }
 
 fn chain(p: &Params) -> Scenario {
     let mut s = Scenario::one_loop(window(p.count("chain")));
     // The last one stops the loop, so that nobody waits for the end of a window made for slow machines.
     let last = u32::try_from(p.count("chain")).unwrap_or(u32::MAX);
-    s.main()
-        .execute(chained("link", p.count("chain"), p.count("depth")).on_run(last, |t| t.shutdown()));
+    s.main().execute(chained("link", p.count("chain"), p.count("depth")).on_run(last, |t| t.shutdown()));
     s
 }
 
 fn inline(p: &Params) -> Scenario {
     let mut s = Scenario::loops(&["queued", "inline"], window(p.count("depth") * 2));
     s.choose("inline", Choice::Submission(Submission::InlineOnLoop));
-    let mut main = s.main();
     for on in ["queued", "inline"] {
         let name = |what: &str| format!("{on} {what}");
         // The first task submits one while another waits already, so the loop is held up until that one is there.
-        let first = task(&name("first"))
-            .block(Duration::from_millis(10))
-            .execute(task(&name("nested")));
-        main = main
+        let first = task(&name("first")).block(Duration::from_millis(10)).execute(task(&name("nested")));
+        s.main()
             .execute_on(on, first)
             .execute_on(on, task(&name("second")))
             .execute_on(on, chained(&name("chain"), p.count("depth"), p.count("depth")));
     }
-    drop(main);
     s
 }
 
@@ -198,15 +177,12 @@ fn judge(e: &Evidence<'_>, r: &mut Readings) {
 }
 
 fn judge_nested(t: &Trace, r: &mut Readings) {
-    let shown = t
-        .events
-        .iter()
-        .filter_map(|event| match (event.task.as_deref()?, event.event) {
-            ("outer", EventKind::Mark) => Some("outer goes on"),
-            ("outer", EventKind::End) => Some("outer ends"),
-            ("change", EventKind::Start) => Some("change"),
-            _ => None,
-        });
+    let shown = t.events.iter().filter_map(|event| match (event.task.as_deref()?, event.event) {
+        ("outer", EventKind::Mark) => Some("outer goes on"),
+        ("outer", EventKind::End) => Some("outer ends"),
+        ("change", EventKind::Start) => Some("change"),
+        _ => None,
+    });
     r.same("EO-1", shown.collect::<Vec<_>>());
     let read = |task: &'static str| {
         let read = t.of(task).find(|event| event.event == EventKind::Read);
@@ -219,10 +195,7 @@ fn judge_nested(t: &Trace, r: &mut Readings) {
 /// How many runs of a task there were, and how many of them began behind one that was submitted later.
 fn ran(t: &Trace, task: &str) -> (usize, usize) {
     let runs: Vec<_> = t.starts(task).map(|event| event.run).collect();
-    (
-        runs.len(),
-        runs.windows(2).filter(|pair| pair[0] > pair[1]).count(),
-    )
+    (runs.len(), runs.windows(2).filter(|pair| pair[0] > pair[1]).count())
 }
 
 fn judge_producers(e: &Evidence<'_>, r: &mut Readings) {
@@ -239,8 +212,7 @@ fn judge_producers(e: &Evidence<'_>, r: &mut Readings) {
 fn judge_chain(e: &Evidence<'_>, r: &mut Readings) {
     let counted = e.trace.counted("link");
     r.exact("EO-4", counted.runs, e.params.count("chain"));
-    r.exact("EO-4", counted.deepest, 1)
-        .note("runs inside one another");
+    r.exact("EO-4", counted.deepest, 1).note("runs inside one another");
     let took = counted.last.millis_from(counted.first);
     let per_task = (counted.runs > 1).then(|| took * 1e6 / (counted.runs - 1) as f64);
     r.metric("chained_task", "ns", Better::Lower, per_task);
@@ -249,13 +221,10 @@ fn judge_chain(e: &Evidence<'_>, r: &mut Readings) {
 fn judge_inline(t: &Trace, r: &mut Readings) {
     for on in ["inline", "queued"] {
         let starts = t.kind(EventKind::Start).filter_map(|event| event.task.as_deref());
-        let of_loop =
-            starts.filter_map(|task| task.strip_prefix(on).map(|task| task.trim_start().to_string()));
-        r.same("EO-5", of_loop.collect::<Vec<_>>())
-            .note(format!("{on}: the order"));
+        let of_loop = starts.filter_map(|task| task.strip_prefix(on).map(|task| task.trim_start().to_string()));
+        r.same("EO-5", of_loop.collect::<Vec<_>>()).note(format!("{on}: the order"));
     }
     for on in ["inline", "queued"] {
-        r.same("EO-5", t.counted(&format!("{on} chain")).deepest)
-            .note(format!("{on}: runs inside one another"));
+        r.same("EO-5", t.counted(&format!("{on} chain")).deepest).note(format!("{on}: runs inside one another"));
     }
 }

@@ -6,8 +6,8 @@ use loopprobe::missed;
 use loopprobe::params::{Params, count, millis, word};
 use loopprobe::policy::PolicyName;
 use loopprobe::probe::{
-    BOTH, Case, CaseTime, Claim, Evidence, Family, LINKD, NETTY, Policies, Probe, Source, Stance, Text,
-    TextValue, Unit,
+    BOTH, Case, CaseTime, Claim, Evidence, Family, LINKD, NETTY, Policies, Probe, Source, Stance, Text, TextValue,
+    Unit,
 };
 use loopprobe::readings::Readings;
 use loopprobe::scenario::{Action, Condition, MissedTicks, Mode, Scenario, Steps, TaskDef, task};
@@ -143,63 +143,38 @@ pub(crate) const PROBE: Probe = Probe {
 const BLOCKED_RUN: u32 = 3;
 
 fn missed_of(p: &Params) -> Option<MissedTicks> {
-    MissedTicks::ALL
-        .into_iter()
-        .find(|missed| missed.word() == p.word("missed"))
+    MissedTicks::ALL.into_iter().find(|missed| missed.word() == p.word("missed"))
 }
 
 fn tick(p: &Params, name: &str) -> TaskDef {
     let (body, block) = (p.duration("body"), p.duration("block"));
-    task(name)
-        .on_run(1, |t| t.block(body))
-        .on_run(BLOCKED_RUN, |t| t.block(block))
+    task(name).on_run(1, |t| t.block(body)).on_run(BLOCKED_RUN, |t| t.block(block))
 }
 
 fn scenario(p: &Params) -> Scenario {
-    let mode = if p.word("mode") == "fixed-delay" {
-        Mode::FixedDelay
-    } else {
-        Mode::FixedRate
-    };
+    let mode = if p.word("mode") == "fixed-delay" { Mode::FixedDelay } else { Mode::FixedRate };
     let mut s = Scenario::one_loop(p.duration("window"));
-    s.main().periodic(
-        mode,
-        p.duration("first"),
-        p.duration("period"),
-        missed_of(p),
-        None,
-        tick(p, "tick"),
-    );
+    s.main().periodic(mode, p.duration("first"), p.duration("period"), missed_of(p), None, tick(p, "tick"));
     s
 }
 
 fn fixed_delay(p: &Params) -> Scenario {
     let mut s = Scenario::one_loop(p.duration("window"));
-    s.main()
-        .fixed_delay(p.duration("first"), p.duration("period"), tick(p, "tick"));
+    s.main().fixed_delay(p.duration("first"), p.duration("period"), tick(p, "tick"));
     s
 }
 
 fn long_body(p: &Params) -> Scenario {
     let (first, period, body) = (p.duration("first"), p.duration("period"), p.duration("long-body"));
     let mut s = Scenario::loops(&["rate-loop", "delay-loop"], p.duration("window"));
-    s.main()
-        .periodic(
-            Mode::FixedRate,
-            first,
-            period,
-            None,
-            Some("rate-loop"),
-            task("rate").block(body),
-        )
-        .periodic(
-            Mode::FixedDelay,
-            first,
-            period,
-            None,
-            Some("delay-loop"),
-            task("delay").block(body),
-        );
+    s.main().periodic(Mode::FixedRate, first, period, None, Some("rate-loop"), task("rate").block(body)).periodic(
+        Mode::FixedDelay,
+        first,
+        period,
+        None,
+        Some("delay-loop"),
+        task("delay").block(body),
+    );
     s
 }
 
@@ -207,18 +182,12 @@ fn guards(p: &Params) -> Scenario {
     let (first, period, guard) = (p.duration("first"), p.duration("period"), p.duration("guard"));
     let ping = |t: TaskDef| tick_block(p, t.mark("ping"));
     let flag = task("flag").when(
-        Condition::Equal {
-            variable: "running".into(),
-            value: 0,
-        },
+        Condition::Equal { variable: "running".into(), value: 0 },
         |t| ping(t.set("running", 1)).set("running", 0),
         |t| t.mark("round skipped"),
     );
     let time = task("time").when(
-        Condition::Elapsed {
-            variable: "last ping".into(),
-            at_least: guard,
-        },
+        Condition::Elapsed { variable: "last ping".into(), at_least: guard },
         |t| ping(t.stamp("last ping")),
         |t| t.mark("round skipped"),
     );
@@ -226,14 +195,7 @@ fn guards(p: &Params) -> Scenario {
     s.main()
         .periodic(Mode::FixedRate, first, period, None, Some("flag-loop"), flag)
         .periodic(Mode::FixedRate, first, period, None, Some("time-loop"), time)
-        .periodic(
-            Mode::FixedDelay,
-            first,
-            period,
-            None,
-            Some("delay-loop"),
-            ping(task("delay")),
-        );
+        .periodic(Mode::FixedDelay, first, period, None, Some("delay-loop"), ping(task("delay")));
     s
 }
 
@@ -245,33 +207,13 @@ fn tick_block(p: &Params, t: TaskDef) -> TaskDef {
 fn drift(p: &Params) -> Scenario {
     let (period, late) = (p.duration("drift-period"), p.duration("drift-late"));
     let periods = u32::try_from(p.count("drift-periods")).unwrap_or(u32::MAX);
-    let window = period
-        .saturating_add(late)
-        .saturating_mul(periods.saturating_add(2));
-    let again = Action::Schedule {
-        task: "re-armed".into(),
-        after: period,
-        on: None,
-    };
+    let window = period.saturating_add(late).saturating_mul(periods.saturating_add(2));
+    let again = Action::Schedule { task: "re-armed".into(), after: period, on: None };
     let mut s = Scenario::loops(&["grid-loop", "delay-loop", "re-armed-loop"], window);
     s.environment.late_wake = late;
     s.main()
-        .periodic(
-            Mode::FixedRate,
-            period,
-            period,
-            None,
-            Some("grid-loop"),
-            task("grid"),
-        )
-        .periodic(
-            Mode::FixedRate,
-            period,
-            period,
-            Some(MissedTicks::Delay),
-            Some("delay-loop"),
-            task("delay"),
-        )
+        .periodic(Mode::FixedRate, period, period, None, Some("grid-loop"), task("grid"))
+        .periodic(Mode::FixedRate, period, period, Some(MissedTicks::Delay), Some("delay-loop"), task("delay"))
         .schedule_on("re-armed-loop", period, task("re-armed").step(again));
     s
 }
@@ -293,20 +235,15 @@ fn judge_main(e: &Evidence<'_>, r: &mut Readings) {
     let about_the_policy: &[&'static str] = if linkd { &["FR-3"] } else { &["FR-1", "FR-2"] };
     if chosen {
         for id in about_the_policy {
-            r.skip(
-                id,
-                "--missed or --mode chose another behaviour than the loop's own",
-            );
+            r.skip(id, "--missed or --mode chose another behaviour than the loop's own");
         }
     } else if linkd {
         r.same("FR-3", t.starts("tick").count());
-        r.near("FR-3", least(gaps(&t.start_times("tick"))))
-            .note("the least time from start to start, in ms");
+        r.near("FR-3", least(gaps(&t.start_times("tick")))).note("the least time from start to start, in ms");
     } else {
         let burst = burst(t);
         r.same("FR-1", burst.len().saturating_sub(1));
-        r.at_most("FR-1", greatest(gaps(&burst)), 1.0)
-            .note("the largest gap in the burst, in ms");
+        r.at_most("FR-1", greatest(gaps(&burst)), 1.0).note("the largest gap in the burst, in ms");
         r.same("FR-2", t.starts("tick").count());
     }
     let expected = match (e.params.word("mode"), e.params.word("missed")) {
@@ -320,31 +257,22 @@ fn judge_main(e: &Evidence<'_>, r: &mut Readings) {
 
 /// The end of the blocked run and the starts of the ticks that it swallowed: those due before it ended.
 fn burst(t: &Trace) -> Vec<Time> {
-    let end = t
-        .of("tick")
-        .find(|event| event.run == Some(BLOCKED_RUN) && event.event == EventKind::End);
+    let end = t.of("tick").find(|event| event.run == Some(BLOCKED_RUN) && event.event == EventKind::End);
     let Some(end) = end else { return Vec::new() };
     let swallowed = t.starts("tick").filter(|event| {
         event.run > Some(BLOCKED_RUN) && event.deadline.is_some_and(|deadline| deadline <= end.at)
     });
-    std::iter::once(end.at)
-        .chain(swallowed.map(|event| event.at))
-        .collect()
+    std::iter::once(end.at).chain(swallowed.map(|event| event.at)).collect()
 }
 
 fn gaps(times: &[Time]) -> Vec<f64> {
-    times
-        .windows(2)
-        .map(|pair| pair[1].millis_from(pair[0]))
-        .collect()
+    times.windows(2).map(|pair| pair[1].millis_from(pair[0])).collect()
 }
 
 /// From each end of a task's run to its next start, in ms.
 fn end_to_start(t: &Trace, task: &str) -> Vec<f64> {
     let ends = t.of(task).filter(|event| event.event == EventKind::End);
-    ends.zip(t.starts(task).skip(1))
-        .map(|(end, start)| start.at.millis_from(end.at))
-        .collect()
+    ends.zip(t.starts(task).skip(1)).map(|(end, start)| start.at.millis_from(end.at)).collect()
 }
 
 fn judge_fixed_delay(e: &Evidence<'_>, r: &mut Readings) {
@@ -363,53 +291,33 @@ fn judge_long_body(e: &Evidence<'_>, r: &mut Readings) {
 
 fn judge_guards(e: &Evidence<'_>, r: &mut Readings) {
     let pings = |task: &str| -> Vec<Time> {
-        let pings = e
-            .trace
-            .marks("ping")
-            .filter(|mark| mark.task.as_deref() == Some(task));
+        let pings = e.trace.marks("ping").filter(|mark| mark.task.as_deref() == Some(task));
         pings.map(|mark| mark.at).collect()
     };
     let flag = pings("flag");
     let blocked = usize::try_from(BLOCKED_RUN).unwrap_or_default();
-    let end = e
-        .trace
-        .of("flag")
-        .find(|event| event.run == Some(BLOCKED_RUN) && event.event == EventKind::End);
+    let end = e.trace.of("flag").find(|event| event.run == Some(BLOCKED_RUN) && event.event == EventKind::End);
     let burst = flag.iter().skip(blocked).filter(|at| {
         // Back to back: nearer to the end of the block than half a guard's time.
         end.is_some_and(|end| at.since(end.at) < e.params.duration("guard") / 2)
     });
-    r.same("FR-7", burst.count())
-        .note("pings in the burst behind the flag");
-    r.exact("FR-7", most_within(&pings("time"), e.params.duration("guard")), 1)
-        .note("guarded by time");
-    r.exact(
-        "FR-7",
-        most_within(&pings("delay"), e.params.duration("guard")),
-        1,
-    )
-    .note("fixed delay");
+    r.same("FR-7", burst.count()).note("pings in the burst behind the flag");
+    r.exact("FR-7", most_within(&pings("time"), e.params.duration("guard")), 1).note("guarded by time");
+    r.exact("FR-7", most_within(&pings("delay"), e.params.duration("guard")), 1).note("fixed delay");
 }
 
 /// The most instants that lie in any stretch of this length.
 fn most_within(times: &[Time], length: Duration) -> usize {
-    let within = |from: &Time| {
-        times
-            .iter()
-            .filter(|at| *at >= from && at.since(*from) < length)
-            .count()
-    };
+    let within = |from: &Time| times.iter().filter(|at| *at >= from && at.since(*from) < length).count();
     times.iter().map(within).max().unwrap_or(0)
 }
 
 fn judge_drift(e: &Evidence<'_>, r: &mut Readings) {
     let periods = usize::try_from(e.params.count("drift-periods")).unwrap_or(usize::MAX);
     let period = loopprobe::time::duration_millis(e.params.duration("drift-period"));
-    for (task, note) in [
-        ("grid", "on the grid"),
-        ("delay", "late tick, then one period"),
-        ("re-armed", "re-armed at its end"),
-    ] {
+    for (task, note) in
+        [("grid", "on the grid"), ("delay", "late tick, then one period"), ("re-armed", "re-armed at its end")]
+    {
         // The first tick is due one period after the start.
         let nth = e.trace.starts(task).nth(periods);
         let drift = nth.map(|event| event.at.millis_from(Time::ZERO) - period - periods as f64 * period);

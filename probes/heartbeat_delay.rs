@@ -71,20 +71,14 @@ fn judge(e: &Evidence<'_>, r: &mut Readings) {
         // What is on the page decides: text D's watch warns above 50 ms, its listing never.
         let warns = e.policy == PolicyName::Linkd && e.params.duration("block") > Duration::from_millis(50);
         let seen = t.warnings("blocking task").count();
-        let words = t
-            .warnings("blocking task")
-            .next()
-            .and_then(|event| event.note.clone());
+        let words = t.warnings("blocking task").next().and_then(|event| event.note.clone());
         let reading = r.exact("HD-2", seen, usize::from(warns));
         if let Some(words) = words {
             reading.note(words.to_string());
         }
-        let ran = t
-            .start("blocking task")
-            .zip(t.end("blocking task"))
-            .map(|(start, end)| end.at.millis_from(start.at));
+        let ran =
+            t.start("blocking task").zip(t.end("blocking task")).map(|(start, end)| end.at.millis_from(start.at));
         let least = loopprobe::time::duration_millis(e.params.duration("block"));
-        r.at_least("HD-2", ran, least)
-            .note("how long it ran, in ms: never less than its block");
+        r.at_least("HD-2", ran, least).note("how long it ran, in ms: never less than its block");
     }
 }

@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use loopprobe::params::{Params, count, millis};
-use loopprobe::probe::{
-    Case, CaseTime, Claim, Evidence, Family, LINKD, Probe, Source, Text, TextValue, Unit,
-};
+use loopprobe::probe::{Case, CaseTime, Claim, Evidence, Family, LINKD, Probe, Source, Text, TextValue, Unit};
 use loopprobe::readings::Readings;
 use loopprobe::scenario::{Scenario, Steps, task};
 use loopprobe::trace::EventKind;
@@ -17,34 +15,20 @@ pub(crate) const PROBE: Probe = Probe {
     family: Family::Tasks,
     source: Source::new(Text::D, "运行与行为验证"),
     params: &[
-        millis(
-            "task-at",
-            100,
-            "when the task is submitted and the timers are armed",
-        )
-        .quick("20ms"),
+        millis("task-at", 100, "when the task is submitted and the timers are armed").quick("20ms"),
         millis("timer", 150, "the delay of the one-shot timer").quick("30ms"),
-        millis("period", 200, "the period of the heartbeat, and its first delay")
-            .positive()
-            .quick("40ms"),
+        millis("period", 200, "the period of the heartbeat, and its first delay").positive().quick("40ms"),
         count("cancel-tick", 3, "the tick at which the heartbeat cancels itself"),
         millis("stop-at", 900, "when the loop is stopped").quick("190ms"),
     ],
-    cases: &[Case {
-        name: "main",
-        about: "the demonstration",
-        scenario,
-        time: CaseTime::Both,
-    }],
+    cases: &[Case { name: "main", about: "the demonstration", scenario, time: CaseTime::Both }],
     claims: &[
         Claim {
             id: "LD-1",
             statement: "the loop counts one task and one timer for the one-shot and each tick, and nothing waits (tasks; timers; pending tasks; pending timers)",
             policies: LINKD,
             unit: Some(Unit::Count),
-            text: Some(TextValue::Words(
-                "tasks=1 timers=4 pendingTasks=0 pendingTimers=0",
-            )),
+            text: Some(TextValue::Words("tasks=1 timers=4 pendingTasks=0 pendingTimers=0")),
             ..Claim::DEFAULT
         },
         Claim {
@@ -96,13 +80,10 @@ fn judge(e: &Evidence<'_>, r: &mut Readings) {
     }
     let submissions = t.kind(EventKind::Submitted).count();
     let wakeups = t.loops.first().map(|counters| counters.wakeups as f64);
-    r.at_most("LD-2", wakeups, submissions as f64)
-        .note(format!("for {submissions} submissions and the stop"));
+    r.at_most("LD-2", wakeups, submissions as f64).note(format!("for {submissions} submissions and the stop"));
     let asked = t.kind(EventKind::StopAsked).next();
     let ended = t.kind(EventKind::Stopped).next();
-    let took = asked
-        .zip(ended)
-        .map(|(asked, ended)| ended.at.millis_from(asked.at));
+    let took = asked.zip(ended).map(|(asked, ended)| ended.at.millis_from(asked.at));
     let reading = r.near("LD-3", took);
     if let Some((asked, ended)) = asked.zip(ended) {
         reading.rests_on(asked.at, ended.at);

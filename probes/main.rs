@@ -5,8 +5,11 @@ mod clock_step;
 mod execute_order;
 mod fixed_rate_catchup;
 mod heartbeat_delay;
+mod lifecycle;
 mod loop_demo;
+mod offload;
 mod periodic_panic;
+mod reconnect_backoff;
 mod task_scheduling;
 mod timer_churn;
 mod timer_delay;
@@ -31,6 +34,9 @@ const PROBES: &[&Probe] = &[
     &wakeup::PROBE,
     &loop_demo::PROBE,
     &cancel::PROBE,
+    &reconnect_backoff::PROBE,
+    &offload::PROBE,
+    &lifecycle::PROBE,
 ];
 
 fn main() -> std::process::ExitCode {

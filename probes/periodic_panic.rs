@@ -3,17 +3,13 @@
 use loopprobe::params::{Params, count, millis};
 use loopprobe::policy::PolicyName;
 use loopprobe::probe::{
-    BOTH, Case, CaseTime, Claim, Evidence, Family, LINKD, NETTY, Policies, Probe, Source, Text, TextValue,
-    Unit,
+    BOTH, Case, CaseTime, Claim, Evidence, Family, LINKD, NETTY, Policies, Probe, Source, Text, TextValue, Unit,
 };
 use loopprobe::readings::Readings;
 use loopprobe::scenario::{Scenario, Steps, TaskDef, task};
 use loopprobe::trace::{EventKind, FutureState, Trace};
 
-const BOTH_RUN: Policies = Policies {
-    named: &[PolicyName::Netty, PolicyName::Linkd],
-    also: BOTH.also,
-};
+const BOTH_RUN: Policies = Policies { named: &[PolicyName::Netty, PolicyName::Linkd], also: BOTH.also };
 
 pub(crate) const PROBE: Probe = Probe {
     name: "periodic-panic",
@@ -40,12 +36,7 @@ pub(crate) const PROBE: Probe = Probe {
             scenario: fixed_rate,
             time: CaseTime::Both,
         },
-        Case {
-            name: "guarded",
-            about: "one that catches it inside",
-            scenario: guarded,
-            time: CaseTime::Both,
-        },
+        Case { name: "guarded", about: "one that catches it inside", scenario: guarded, time: CaseTime::Both },
         Case {
             name: "rethrow",
             about: "one that catches it, logs it and raises it again",
@@ -144,16 +135,13 @@ fn failing(p: &Params) -> TaskDef {
 
 fn tasks(p: &Params) -> Scenario {
     let mut s = Scenario::one_loop(p.duration("window"));
-    s.main()
-        .execute(task("failing task").throw())
-        .execute(task("second task"));
+    s.main().execute(task("failing task").throw()).execute(task("second task"));
     s
 }
 
 fn at_fixed_rate(p: &Params, heartbeat: TaskDef) -> Scenario {
     let mut s = Scenario::one_loop(p.duration("window"));
-    s.main()
-        .fixed_rate(p.duration("first"), p.duration("period"), heartbeat);
+    s.main().fixed_rate(p.duration("first"), p.duration("period"), heartbeat);
     s
 }
 
@@ -163,24 +151,17 @@ fn fixed_rate(p: &Params) -> Scenario {
 
 fn guarded(p: &Params) -> Scenario {
     let failing = |t: TaskDef| t.on_run(panic_tick(p), |t| t.throw());
-    at_fixed_rate(
-        p,
-        task("heartbeat").catch(failing, |t| t.warn("heartbeat failed")),
-    )
+    at_fixed_rate(p, task("heartbeat").catch(failing, |t| t.warn("heartbeat failed")))
 }
 
 fn rethrow(p: &Params) -> Scenario {
     let failing = |t: TaskDef| t.on_run(panic_tick(p), |t| t.throw());
-    at_fixed_rate(
-        p,
-        task("heartbeat").catch(failing, |t| t.warn("heartbeat failed").throw()),
-    )
+    at_fixed_rate(p, task("heartbeat").catch(failing, |t| t.warn("heartbeat failed").throw()))
 }
 
 fn fixed_delay(p: &Params) -> Scenario {
     let mut s = Scenario::one_loop(p.duration("window"));
-    s.main()
-        .fixed_delay(p.duration("first"), p.duration("period"), failing(p));
+    s.main().fixed_delay(p.duration("first"), p.duration("period"), failing(p));
     s
 }
 
@@ -188,11 +169,8 @@ fn judge(e: &Evidence<'_>, r: &mut Readings) {
     let t = e.trace;
     match e.case {
         "tasks" => {
-            let thread = |task: &str| {
-                t.start(task)
-                    .filter(|event| event.in_loop)
-                    .map(|event| event.thread.to_string())
-            };
+            let thread =
+                |task: &str| t.start(task).filter(|event| event.in_loop).map(|event| event.thread.to_string());
             let expected = e.scenario.loops.first().map(|spec| spec.name.clone());
             r.exact("PP-1", thread("second task"), expected);
             r.exact("PP-2", t.warnings("failing task").count(), 1);
@@ -200,22 +178,13 @@ fn judge(e: &Evidence<'_>, r: &mut Readings) {
         "fixed-rate" if matches!(e.policy, PolicyName::Netty | PolicyName::Netty41) => {
             runs_until_the_error(e, r, "PP-3");
             r.exact("PP-4", t.warnings("heartbeat").count(), 0);
-            let expected = if failed(t) {
-                FutureState::Failed
-            } else {
-                FutureState::Pending
-            };
-            let seen = t
-                .futures
-                .get("heartbeat")
-                .map(|state| format!("{state:?}").to_lowercase());
-            r.exact("PP-4", seen, format!("{expected:?}").to_lowercase())
-                .note("the future");
+            let expected = if failed(t) { FutureState::Failed } else { FutureState::Pending };
+            let seen = t.futures.get("heartbeat").map(|state| format!("{state:?}").to_lowercase());
+            r.exact("PP-4", seen, format!("{expected:?}").to_lowercase()).note("the future");
         }
         "fixed-rate" => {
             r.same("PP-5", t.starts("heartbeat").count());
-            r.exact("PP-5", t.warnings("heartbeat").count(), usize::from(failed(t)))
-                .note("warnings");
+            r.exact("PP-5", t.warnings("heartbeat").count(), usize::from(failed(t))).note("warnings");
         }
         "guarded" => {
             r.same("PP-6", t.starts("heartbeat").count());

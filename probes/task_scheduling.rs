@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use loopprobe::params::{Params, count, millis};
-use loopprobe::probe::{
-    Case, CaseTime, Claim, Evidence, Family, NETTY, Probe, Source, Text, TextValue, Unit,
-};
+use loopprobe::probe::{Case, CaseTime, Claim, Evidence, Family, NETTY, Probe, Source, Text, TextValue, Unit};
 use loopprobe::readings::Readings;
 use loopprobe::scenario::{Scenario, Steps, task};
 use loopprobe::trace::{EventKind, FutureState};
@@ -18,9 +16,7 @@ pub(crate) const PROBE: Probe = Probe {
     source: Source::new(Text::C, "任务调度：execute、submit、schedule"),
     params: &[
         millis("due", 200, "when the one-shot timer is due").quick("60ms"),
-        millis("period", 100, "the period of the fixed rate")
-            .positive()
-            .quick("30ms"),
+        millis("period", 100, "the period of the fixed rate").positive().quick("30ms"),
         count("cancel-tick", 3, "the tick that cancels its own timer"),
     ],
     cases: &[Case {
@@ -80,24 +76,14 @@ fn scenario(p: &Params) -> Scenario {
 
 fn judge(e: &Evidence<'_>, r: &mut Readings) {
     let t = e.trace;
-    let got = t
-        .kind(EventKind::Waited)
-        .next()
-        .and_then(|event| event.note.clone());
-    r.exact(
-        "TS-1",
-        got.map(|note| note.to_string()),
-        format!("submit: done with {VALUE}"),
-    );
+    let got = t.kind(EventKind::Waited).next().and_then(|event| event.note.clone());
+    r.exact("TS-1", got.map(|note| note.to_string()), format!("submit: done with {VALUE}"));
     r.at_least("TS-2", t.lateness("timer"), 0.0);
     let reading = r.near("TS-2", t.lateness("timer"));
     if let Some(start) = t.start("timer") {
         reading.rests_on(loopprobe::time::Time::ZERO, start.at);
     }
     r.same("TS-3", t.starts("tick").count());
-    let state = t
-        .futures
-        .get("tick")
-        .map(|state| *state == FutureState::Cancelled);
+    let state = t.futures.get("tick").map(|state| *state == FutureState::Cancelled);
     r.exact("TS-3", state, true).note("its future is cancelled");
 }

@@ -1,7 +1,8 @@
 //! What holds for all probes, and the values of the catalogue, worked out by hand, that their virtual runs must give.
 
 use std::collections::BTreeSet;
-use std::sync::OnceLock;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use loopprobe::fault::{FAULTS, Fault, find};
@@ -63,9 +64,8 @@ fn with_params(
 fn all_cases() -> impl Iterator<Item = (&'static Probe, &'static Case, PolicyName)> {
     PROBES.iter().flat_map(|probe| {
         probe.cases.iter().flat_map(move |case| {
-            let policies = PolicyName::ALL
-                .into_iter()
-                .filter(|policy| probe.claims_of(case.name, *policy).count() > 0);
+            let policies =
+                PolicyName::ALL.into_iter().filter(|policy| probe.claims_of(case.name, *policy).count() > 0);
             policies.map(move |policy| (*probe, case, policy))
         })
     })
@@ -77,49 +77,47 @@ fn without_a_fault_every_claim_holds_or_is_observed() {
         let result = virtually(probe, case, policy, None);
         assert_eq!(result.error, None, "{} {} {policy}", probe.name, case.name);
         for claim in result.claims {
-            let wanted = if claim.kind == Kind::Judged {
-                Verdict::Holds
-            } else {
-                Verdict::Observed
-            };
+            let wanted = if claim.kind == Kind::Judged { Verdict::Holds } else { Verdict::Observed };
             assert_eq!(claim.verdict, wanted, "{} under {policy}: {claim:?}", claim.id);
         }
     }
 }
 
-/// Which claim each fault breaks, and under which policy; worked out once for all tests.
-fn broken() -> &'static BTreeSet<(&'static str, &'static str, PolicyName)> {
-    static BROKEN: OnceLock<BTreeSet<(&str, &str, PolicyName)>> = OnceLock::new();
-    BROKEN.get_or_init(|| {
-        let faulty = all_cases().flat_map(|case| FAULTS.iter().map(move |fault| (case, fault)));
-        let claims = faulty.flat_map(|((probe, case, policy), fault)| {
-            let claims = quickly(probe, case, policy, Some(fault)).claims.into_iter();
-            let broken = claims.filter(|claim| claim.verdict == Verdict::Broken);
-            broken.map(move |claim| (fault.name, claim.id, policy))
-        });
-        claims.collect()
-    })
-}
-
-#[test]
-fn every_judged_claim_is_broken_by_a_fault_under_each_policy_it_names() {
-    let claims = PROBES.iter().flat_map(|probe| probe.claims);
-    for claim in claims.filter(|claim| claim.kind == Kind::Judged) {
-        for policy in claim.policies.named {
-            let breaks = broken()
-                .iter()
-                .any(|(_, id, under)| *id == claim.id && under == policy);
-            assert!(breaks, "no fault breaks {} under {policy}", claim.id);
+/// Which claims each fault breaks, in virtual time; several at once, for there are many runs.
+fn broken_by_fault() -> Vec<(&'static str, &'static str, PolicyName)> {
+    let cases: Vec<_> = all_cases().collect();
+    let next = AtomicUsize::new(0);
+    let broken = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(2, |n| n.get()) {
+            scope.spawn(|| {
+                while let Some(&(probe, case, policy)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let quick = Params::defaults(probe.params, true);
+                    for fault in FAULTS {
+                        let result = with_params(probe, case, policy, Some(fault), &quick);
+                        let claims = result.claims.iter().filter(|claim| claim.verdict == Verdict::Broken);
+                        broken.lock().unwrap().extend(claims.map(|claim| (fault.name, claim.id, policy)));
+                    }
+                }
+            });
         }
-    }
+    });
+    broken.into_inner().unwrap()
 }
 
 #[test]
-fn every_fault_breaks_something() {
-    for fault in FAULTS {
-        let breaks = broken().iter().any(|(name, ..)| *name == fault.name);
-        assert!(breaks, "{} breaks no claim", fault.name);
+fn every_judged_claim_is_broken_by_a_fault_and_every_fault_breaks_a_claim() {
+    let broken = broken_by_fault();
+    let judged = PROBES.iter().flat_map(|probe| probe.claims).filter(|claim| claim.kind == Kind::Judged);
+    let mut unbroken: BTreeSet<(&str, PolicyName)> =
+        judged.flat_map(|claim| claim.policies.named.iter().map(|policy| (claim.id, *policy))).collect();
+    let mut idle: BTreeSet<&str> = FAULTS.iter().map(|fault| fault.name).collect();
+    for (fault, claim, policy) in broken {
+        unbroken.remove(&(claim, policy));
+        idle.remove(fault);
     }
+    assert!(unbroken.is_empty(), "no fault breaks {unbroken:?}");
+    assert!(idle.is_empty(), "{idle:?} break no claim");
 }
 
 #[test]
@@ -128,9 +126,8 @@ fn the_virtual_run_gives_the_values_of_the_catalogue() {
     for (probe, case, policy) in all_cases() {
         for claim in virtually(probe, case, policy, None).claims {
             if let Some(values) = wanted.remove(&(policy.word(), claim.id)) {
-                let seen: Vec<Value> = std::iter::once(claim.observed)
-                    .chain(claim.further.into_iter().map(|f| f.observed))
-                    .collect();
+                let seen: Vec<Value> =
+                    std::iter::once(claim.observed).chain(claim.further.into_iter().map(|f| f.observed)).collect();
                 assert_eq!(seen, values, "{} under {policy}", claim.id);
             }
         }
@@ -141,13 +138,8 @@ fn the_virtual_run_gives_the_values_of_the_catalogue() {
 /// The rows of the catalogue's table: ticks in the window for each missed-tick policy, block 470 and 500.
 #[test]
 fn each_missed_tick_policy_gives_its_row_of_the_table() {
-    let rows = [
-        ("burst", 31, 31),
-        ("restart", 21, 21),
-        ("skip", 23, 22),
-        ("delay", 22, 22),
-        ("next-grid", 22, 21),
-    ];
+    let rows =
+        [("burst", 31, 31), ("restart", 21, 21), ("skip", 23, 22), ("delay", 22, 22), ("next-grid", 22, 21)];
     let probe = &super::fixed_rate_catchup::PROBE;
     let spec = |name: &str| probe.params.iter().find(|spec| spec.name == name).unwrap();
     for (missed, block_470, block_500) in rows {
@@ -156,11 +148,8 @@ fn each_missed_tick_policy_gives_its_row_of_the_table() {
             params.set(spec("missed"), spec("missed").parse(missed).unwrap());
             params.set(spec("block"), spec("block").parse(block).unwrap());
             let result = with_params(probe, &probe.cases[0], PolicyName::Netty, None, &params);
-            let starts = result.runs[0]
-                .trace
-                .iter()
-                .filter(|e| e.event == loopprobe::trace::EventKind::Start)
-                .count();
+            let starts =
+                result.runs[0].trace.iter().filter(|e| e.event == loopprobe::trace::EventKind::Start).count();
             assert_eq!(starts, ticks, "{missed} {block}");
             let named = result.claims.iter().find(|claim| claim.id == "FR-8").unwrap();
             // With a block that is a multiple of the period two of them look alike.
@@ -183,17 +172,8 @@ fn every_probe_is_listed_and_well_formed() {
     let listed: BTreeSet<String> = PROBES.iter().map(|probe| probe.name.replace('-', "_")).collect();
     let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/probes")).unwrap();
     for file in files {
-        let stem = file
-            .unwrap()
-            .path()
-            .file_stem()
-            .unwrap()
-            .to_string_lossy()
-            .into_owned();
-        assert!(
-            ["main", "tests"].contains(&stem.as_str()) || listed.contains(&stem),
-            "{stem} is not listed"
-        );
+        let stem = file.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned();
+        assert!(["main", "tests"].contains(&stem.as_str()) || listed.contains(&stem), "{stem} is not listed");
     }
     let mut ids = BTreeSet::new();
     for probe in PROBES {
@@ -207,12 +187,7 @@ fn every_probe_is_listed_and_well_formed() {
             );
         }
         for spec in probe.params {
-            assert!(
-                spec.quick.is_none_or(|quick| spec.parse(quick).is_ok()),
-                "{} {}",
-                probe.name,
-                spec.name
-            );
+            assert!(spec.quick.is_none_or(|quick| spec.parse(quick).is_ok()), "{} {}", probe.name, spec.name);
         }
     }
     assert!(find("late-timers").is_some() && find("early-timers").is_some());

@@ -5,17 +5,13 @@ use std::time::Duration;
 use loopprobe::params::{ParamKind, ParamSpec, Params, count, millis};
 use loopprobe::policy::PolicyName;
 use loopprobe::probe::{
-    BOTH, Case, CaseTime, Claim, Evidence, Family, LINKD, NETTY, Policies, Probe, Source, Text, TextValue,
-    Unit,
+    BOTH, Case, CaseTime, Claim, Evidence, Family, LINKD, NETTY, Policies, Probe, Source, Text, TextValue, Unit,
 };
 use loopprobe::readings::{Better, Readings};
 use loopprobe::scenario::{Scenario, Steps, task};
 use loopprobe::trace::{EventKind, Gauges, Trace};
 
-const BOTH_RUN: Policies = Policies {
-    named: &[PolicyName::Netty, PolicyName::Linkd],
-    also: BOTH.also,
-};
+const BOTH_RUN: Policies = Policies { named: &[PolicyName::Netty, PolicyName::Linkd], also: BOTH.also };
 
 pub(crate) const PROBE: Probe = Probe {
     name: "timer-churn",
@@ -115,19 +111,9 @@ fn scenario(p: &Params) -> Scenario {
     let churn = task("churn")
         .gauges()
         .spread(groups.far_kept, SECOND, HOUR, task("far").counted())
-        .spread(
-            groups.far_cancelled,
-            SECOND,
-            HOUR,
-            task("far, cancelled").counted(),
-        )
+        .spread(groups.far_cancelled, SECOND, HOUR, task("far, cancelled").counted())
         .spread(groups.soon_kept, first, soon, task("soon").counted())
-        .spread(
-            groups.soon_cancelled,
-            first,
-            soon,
-            task("soon, cancelled").counted(),
-        )
+        .spread(groups.soon_cancelled, first, soon, task("soon, cancelled").counted())
         .gauges()
         .cancel("soon, cancelled")
         .cancel("far, cancelled")
@@ -151,12 +137,10 @@ fn judge(e: &Evidence<'_>, r: &mut Readings) {
         PolicyName::Netty | PolicyName::Netty41 => ("TC-2", groups.far_kept + groups.soon_kept),
     };
     r.exact(id, pending(1), armed);
-    r.exact(id, pending(2), left)
-        .note("in the heap when most are cancelled");
+    r.exact(id, pending(2), left).note("in the heap when most are cancelled");
     let runs = |task: &str| t.counted(task).runs;
     r.exact("TC-3", runs("soon, cancelled") + runs("far, cancelled"), 0);
-    r.exact("TC-3", runs("soon"), groups.soon_kept)
-        .note("runs of those left that were due");
+    r.exact("TC-3", runs("soon"), groups.soon_kept).note("runs of those left that were due");
     measure(t, armed, r);
 }
 

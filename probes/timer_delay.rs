@@ -79,14 +79,7 @@ pub(crate) const PROBE: Probe = Probe {
 
 fn scenario(p: &Params) -> Scenario {
     let busy_until = p.duration("c-due").saturating_add(p.duration("c-block"));
-    let last = [
-        p.duration("b-due"),
-        p.duration("d-due"),
-        p.duration("close-at"),
-        busy_until,
-    ]
-    .into_iter()
-    .max();
+    let last = [p.duration("b-due"), p.duration("d-due"), p.duration("close-at"), busy_until].into_iter().max();
     let mut s = Scenario::one_loop(last.unwrap_or_default().saturating_add(Duration::from_millis(50)));
     s.promise("close", "loop-1");
     s.main()
@@ -103,22 +96,14 @@ fn scenario(p: &Params) -> Scenario {
 fn judge(e: &Evidence<'_>, r: &mut Readings) {
     let t = e.trace;
     r.fact("TD-1", t.start("execute").map(|event| event.in_loop), Some(true));
-    r.at_least(
-        "TD-2",
-        least(["B", "C", "D"].iter().filter_map(|timer| t.lateness(timer))),
-        0.0,
-    );
+    r.at_least("TD-2", least(["B", "C", "D"].iter().filter_map(|timer| t.lateness(timer))), 0.0);
     for timer in ["B", "C"] {
         near_start(r, "TD-3", t, timer, t.start(timer)).note(timer);
     }
     // D rests on all that happened since C was armed: C's own start and the length of its block.
     near_start(r, "TD-4", t, "D", t.start("D"));
     if e.policy != PolicyName::Linkd && e.policy != PolicyName::LinkdListed {
-        r.fact(
-            "TD-5",
-            t.start("close listener").map(|event| event.in_loop),
-            Some(true),
-        );
+        r.fact("TD-5", t.start("close listener").map(|event| event.in_loop), Some(true));
     }
     r.same("TD-6", order(t, e.policy));
 }
@@ -140,15 +125,12 @@ fn near_start<'r>(
 
 fn order(t: &Trace, policy: PolicyName) -> Vec<String> {
     let has_listener = matches!(policy, PolicyName::Netty | PolicyName::Netty41);
-    let steps = t
-        .events
-        .iter()
-        .filter_map(|event| match (event.task.as_deref()?, event.event) {
-            ("C", EventKind::Start) => Some("C begins".to_string()),
-            ("C", EventKind::End) => Some("C ends".to_string()),
-            ("close listener", EventKind::Start) if !has_listener => None,
-            (task, EventKind::Start) => Some(task.to_string()),
-            _ => None,
-        });
+    let steps = t.events.iter().filter_map(|event| match (event.task.as_deref()?, event.event) {
+        ("C", EventKind::Start) => Some("C begins".to_string()),
+        ("C", EventKind::End) => Some("C ends".to_string()),
+        ("close listener", EventKind::Start) if !has_listener => None,
+        (task, EventKind::Start) => Some(task.to_string()),
+        _ => None,
+    });
     steps.collect()
 }

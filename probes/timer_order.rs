@@ -12,14 +12,9 @@ use loopprobe::scenario::{Action, Condition, Scenario, Steps, TaskDef, task};
 use loopprobe::time::duration_millis;
 use loopprobe::trace::{EventKind, Trace};
 
-const COLLECTED: Policies = Policies {
-    named: &[PolicyName::Netty, PolicyName::Linkd],
-    also: &[PolicyName::Netty41],
-};
-const LISTED: Policies = Policies {
-    named: &[PolicyName::LinkdListed],
-    also: &[],
-};
+const COLLECTED: Policies =
+    Policies { named: &[PolicyName::Netty, PolicyName::Linkd], also: &[PolicyName::Netty41] };
+const LISTED: Policies = Policies { named: &[PolicyName::LinkdListed], also: &[] };
 const ALL_THREE: Policies = Policies {
     named: &[PolicyName::Netty, PolicyName::Linkd, PolicyName::LinkdListed],
     also: &[PolicyName::Netty41],
@@ -32,23 +27,10 @@ pub(crate) const PROBE: Probe = Probe {
     family: Family::Timers,
     source: Source::new(Text::D, "定时任务：最小堆加 select 超时"),
     params: &[
-        millis(
-            "step",
-            20,
-            "how far apart the timers of the cases order and due-at-once are",
-        )
-        .positive(),
-        count(
-            "again",
-            10,
-            "how often the timer of the case zero-again arms itself with a delay of 0",
-        ),
-        millis(
-            "block",
-            500,
-            "how long the callback of the case after-block blocks before it arms its timers",
-        )
-        .quick("60ms"),
+        millis("step", 20, "how far apart the timers of the cases order and due-at-once are").positive(),
+        count("again", 10, "how often the timer of the case zero-again arms itself with a delay of 0"),
+        millis("block", 500, "how long the callback of the case after-block blocks before it arms its timers")
+            .quick("60ms"),
         millis("short", 300, "the least of its timers' delays").quick("30ms"),
         millis("long", 800, "the greatest; the one between is the block itself").quick("90ms"),
     ],
@@ -59,12 +41,7 @@ pub(crate) const PROBE: Probe = Probe {
             scenario: order,
             time: CaseTime::Both,
         },
-        Case {
-            name: "ties",
-            about: "timers for one and the same instant",
-            scenario: ties,
-            time: CaseTime::Both,
-        },
+        Case { name: "ties", about: "timers for one and the same instant", scenario: ties, time: CaseTime::Both },
         Case {
             name: "due-at-once",
             about: "a delay of zero, and a deadline that has passed",
@@ -77,12 +54,7 @@ pub(crate) const PROBE: Probe = Probe {
             scenario: zero_again,
             time: CaseTime::Both,
         },
-        Case {
-            name: "far",
-            about: "the longest delays there are",
-            scenario: far,
-            time: CaseTime::Both,
-        },
+        Case { name: "far", about: "the longest delays there are", scenario: far, time: CaseTime::Both },
         Case {
             name: "after-block",
             about: "a callback that blocks and then arms timers",
@@ -166,12 +138,8 @@ const FAR_WINDOW: Duration = Duration::from_millis(100);
 /// A loop that spins asks its poller thousands of times in that window; one that sleeps once for each post.
 const FAR_POLLS: f64 = 20.0;
 const TIES: [&str; 4] = ["first", "second", "third", "fourth"];
-const FAR: [(&str, u64); 4] = [
-    ("2^31 - 1", (1 << 31) - 1),
-    ("2^31", 1 << 31),
-    ("2^32", 1 << 32),
-    ("2^63 - 1", (1 << 63) - 1),
-];
+const FAR: [(&str, u64); 4] =
+    [("2^31 - 1", (1 << 31) - 1), ("2^31", 1 << 31), ("2^32", 1 << 32), ("2^63 - 1", (1 << 63) - 1)];
 
 fn order(p: &Params) -> Scenario {
     let step = p.duration("step");
@@ -189,10 +157,9 @@ fn order(p: &Params) -> Scenario {
 fn ties(p: &Params) -> Scenario {
     let step = p.duration("step");
     let mut s = Scenario::one_loop(step.saturating_add(MARGIN));
-    let main = TIES
-        .iter()
-        .fold(s.main(), |main, name| main.schedule_at(step, task(name)));
-    drop(main);
+    for name in TIES {
+        s.main().schedule_at(step, task(name));
+    }
     s
 }
 
@@ -208,19 +175,9 @@ fn due_at_once(p: &Params) -> Scenario {
 }
 
 fn zero_again(p: &Params) -> Scenario {
-    let runs = u32::try_from(p.count("again"))
-        .unwrap_or(u32::MAX)
-        .saturating_add(1);
-    let again = |t: TaskDef| {
-        t.step(Action::Schedule {
-            task: "again".into(),
-            after: Duration::ZERO,
-            on: None,
-        })
-    };
-    let timer = task("again")
-        .gauges()
-        .when(Condition::RunBelow { run: runs }, again, |t| t);
+    let runs = u32::try_from(p.count("again")).unwrap_or(u32::MAX).saturating_add(1);
+    let again = |t: TaskDef| t.step(Action::Schedule { task: "again".into(), after: Duration::ZERO, on: None });
+    let timer = task("again").gauges().when(Condition::RunBelow { run: runs }, again, |t| t);
     let mut s = Scenario::one_loop(p.duration("step").saturating_add(MARGIN));
     s.main().schedule(p.duration("step"), timer);
     s
@@ -230,10 +187,10 @@ fn far(_: &Params) -> Scenario {
     // Not at the very start: a sum with a clock of 0 can't overflow.
     let mut s = Scenario::one_loop(FAR_WINDOW);
     let longest = Duration::from_nanos(u64::MAX);
-    let main = s.main().until(Duration::from_millis(10));
-    drop(FAR.iter().fold(main, |main, (name, delay)| {
-        main.schedule(Duration::from_millis(*delay).min(longest), task(name))
-    }));
+    s.main().until(Duration::from_millis(10));
+    for (name, delay) in FAR {
+        s.main().schedule(Duration::from_millis(delay).min(longest), task(name));
+    }
     s
 }
 
@@ -245,25 +202,21 @@ fn after_block(p: &Params) -> Scenario {
         .schedule(short, task("short"))
         .schedule(long, task("long"));
     let last = block.max(short).max(long);
-    let mut s = Scenario::one_loop(
-        block
-            .saturating_add(last)
-            .saturating_add(p.duration("step"))
-            .saturating_add(MARGIN),
-    );
+    let mut s =
+        Scenario::one_loop(block.saturating_add(last).saturating_add(p.duration("step")).saturating_add(MARGIN));
     s.main().schedule(p.duration("step"), callback);
     s
 }
 
 fn judge(e: &Evidence<'_>, r: &mut Readings) {
     match e.case {
-        "order" => r.same("TO-1", starts(e.trace)),
-        "ties" => r.exact("TO-2", starts(e.trace), TIES.to_vec()),
-        "due-at-once" => return judge_due_at_once(e.trace, r),
-        "zero-again" => return judge_zero_again(e, r),
-        "far" => return judge_far(e, r),
-        _ => return judge_after_block(e, r),
-    };
+        "order" => _ = r.same("TO-1", starts(e.trace)),
+        "ties" => _ = r.exact("TO-2", starts(e.trace), TIES.to_vec()),
+        "due-at-once" => judge_due_at_once(e.trace, r),
+        "zero-again" => judge_zero_again(e, r),
+        "far" => judge_far(e, r),
+        _ => judge_after_block(e, r),
+    }
 }
 
 /// The tasks in the order in which their runs began.
@@ -273,25 +226,18 @@ fn starts(t: &Trace) -> Vec<String> {
 }
 
 fn judge_due_at_once(t: &Trace, r: &mut Readings) {
-    let shown = t
-        .events
-        .iter()
-        .filter_map(|event| match (event.event, event.task.as_deref()?) {
-            (EventKind::Mark, _) => Some("armed".to_string()),
-            (EventKind::End, "arming") => Some("arming ends".into()),
-            (EventKind::Start, task @ ("zero" | "below zero")) => Some(task.into()),
-            _ => None,
-        });
+    let shown = t.events.iter().filter_map(|event| match (event.event, event.task.as_deref()?) {
+        (EventKind::Mark, _) => Some("armed".to_string()),
+        (EventKind::End, "arming") => Some("arming ends".into()),
+        (EventKind::Start, task @ ("zero" | "below zero")) => Some(task.into()),
+        _ => None,
+    });
     // The deadline that has passed lies before the one that is now.
     r.same("TO-3", shown.collect::<Vec<_>>());
     let armed = t.marks("armed").next();
     for timer in ["below zero", "zero"] {
-        let waited = t
-            .start(timer)
-            .zip(armed)
-            .map(|(start, armed)| start.at.millis_from(armed.at));
-        r.near("TO-3", waited)
-            .note(format!("{timer}: from arming to its start, in ms"));
+        let waited = t.start(timer).zip(armed).map(|(start, armed)| start.at.millis_from(armed.at));
+        r.near("TO-3", waited).note(format!("{timer}: from arming to its start, in ms"));
     }
 }
 
@@ -311,11 +257,9 @@ fn judge_zero_again(e: &Evidence<'_>, r: &mut Readings) {
     let expected = u64::from(e.policy != PolicyName::LinkdListed);
     r.exact(id, shown, expected);
     if id == "TO-5" {
-        r.exact(id, turns.iter().copied().min(), expected)
-            .note("the least");
+        r.exact(id, turns.iter().copied().min(), expected).note("the least");
     }
-    r.exact(id, e.trace.starts("again").count() as u64, runs)
-        .note("runs");
+    r.exact(id, e.trace.starts("again").count() as u64, runs).note("runs");
 }
 
 fn judge_far(e: &Evidence<'_>, r: &mut Readings) {
@@ -327,10 +271,7 @@ fn judge_far(e: &Evidence<'_>, r: &mut Readings) {
 
 fn judge_after_block(e: &Evidence<'_>, r: &mut Readings) {
     for timer in ["short", "middle", "long"] {
-        let armed = e
-            .trace
-            .of(timer)
-            .find(|event| event.event == EventKind::Submitted);
+        let armed = e.trace.of(timer).find(|event| event.event == EventKind::Submitted);
         let seen = armed.zip(e.trace.start(timer));
         let reading = r.near("TO-8", seen.map(|(armed, start)| start.at.millis_from(armed.at)));
         if let Some((armed, start)) = seen {
@@ -341,9 +282,6 @@ fn judge_after_block(e: &Evidence<'_>, r: &mut Readings) {
             "middle" => "block",
             _ => "long",
         };
-        reading.note(format!(
-            "armed for {} ms",
-            duration_millis(e.params.duration(wanted))
-        ));
+        reading.note(format!("armed for {} ms", duration_millis(e.params.duration(wanted))));
     }
 }

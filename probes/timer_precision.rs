@@ -55,14 +55,9 @@ fn scenario(p: &Params) -> Scenario {
 }
 
 fn judge(e: &Evidence<'_>, r: &mut Readings) {
-    let lateness: Vec<f64> = e
-        .trace
-        .starts("timer")
-        .filter_map(|event| event.lateness())
-        .map(|ms| ms * 1000.0)
-        .collect();
-    r.at_least("TP-1", least(lateness.iter().copied()), 0.0)
-        .note(format!("of {} timers", lateness.len()));
+    let lateness: Vec<f64> =
+        e.trace.starts("timer").filter_map(|event| event.lateness()).map(|ms| ms * 1000.0).collect();
+    r.at_least("TP-1", least(lateness.iter().copied()), 0.0).note(format!("of {} timers", lateness.len()));
     r.observed("TP-2", quantile(&lateness, 0.5));
     let metrics = [
         ("lateness_p50", 0.5),
@@ -73,12 +68,7 @@ fn judge(e: &Evidence<'_>, r: &mut Readings) {
     ];
     for (name, q) in metrics {
         let enough = name != "lateness_p999" || lateness.len() >= ENOUGH_FOR_P999;
-        r.metric(
-            name,
-            "us",
-            Better::Lower,
-            quantile(&lateness, q).filter(|_| enough),
-        );
+        r.metric(name, "us", Better::Lower, quantile(&lateness, q).filter(|_| enough));
     }
     r.metric("timers", "1", Better::None, Some(lateness.len() as f64));
 }

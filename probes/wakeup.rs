@@ -21,30 +21,15 @@ pub(crate) const PROBE: Probe = Probe {
     family: Family::Tasks,
     source: Source::new(Text::D, "wakeup：叫醒 select，但别为每个任务叫一次"),
     params: &[
-        count(
-            "posts",
-            1000,
-            "how many tasks are posted while the loop is blocked",
-        )
-        .quick("100"),
-        millis(
-            "timer",
-            100,
-            "how long after a post that wakes nobody the next timer is due",
-        )
-        .positive()
-        .quick("50ms"),
-        millis("idle", 1200, "how long an idle loop is watched")
+        count("posts", 1000, "how many tasks are posted while the loop is blocked").quick("100"),
+        millis("timer", 100, "how long after a post that wakes nobody the next timer is due")
             .positive()
-            .quick("100ms"),
+            .quick("50ms"),
+        millis("idle", 1200, "how long an idle loop is watched").positive().quick("100ms"),
         ParamSpec {
             name: "threads",
             about: "how many threads post in the model",
-            kind: ParamKind::Count {
-                default: 2,
-                least: 1,
-                most: 20,
-            },
+            kind: ParamKind::Count { default: 2, least: 1, most: 20 },
             quick: None,
         },
     ],
@@ -165,10 +150,7 @@ fn asleep(p: &Params) -> Scenario {
     let idle_from = POST_AT.saturating_add(SETTLE);
     let idle_to = idle_from.saturating_add(p.duration("idle"));
     let timer_at = POST_AT.saturating_add(p.duration("timer"));
-    let mut s = Scenario::loops(
-        &["loop-1", "never woken"],
-        idle_to.max(timer_at).saturating_add(SETTLE),
-    );
+    let mut s = Scenario::loops(&["loop-1", "never woken"], idle_to.max(timer_at).saturating_add(SETTLE));
     s.choose("never woken", Choice::Wake(WakeUp::Never));
     s.main()
         .schedule_on("never woken", timer_at, task("timer"))
@@ -185,11 +167,7 @@ fn asleep(p: &Params) -> Scenario {
 
 fn busy(p: &Params) -> Scenario {
     let posts = p.count("posts");
-    let own = |t: TaskDef| {
-        t.gauges()
-            .repeat(OWN_POSTS, |t| t.execute(task("own post").counted()))
-            .gauges()
-    };
+    let own = |t: TaskDef| t.gauges().repeat(OWN_POSTS, |t| t.execute(task("own post").counted())).gauges();
     let later = BLOCK_AT + BLOCK + ms(100);
     let mut s = Scenario::loops(&["loop-1", "always woken"], later + ms(100));
     s.choose("always woken", Choice::Wake(WakeUp::Every));
@@ -227,9 +205,7 @@ fn sticky(_: &Params) -> Scenario {
 
 fn model(p: &Params) -> Scenario {
     let mut s = Scenario::one_loop(Duration::ZERO);
-    s.model = Some(Model::Wakeup {
-        posts: u32::try_from(p.count("threads")).unwrap_or(u32::MAX),
-    });
+    s.model = Some(Model::Wakeup { posts: u32::try_from(p.count("threads")).unwrap_or(u32::MAX) });
     s
 }
 
@@ -269,8 +245,7 @@ fn judge_asleep(e: &Evidence<'_>, r: &mut Readings) {
         for (pair, note) in seen.windows(2).zip(["for one task", "for none"]) {
             let polls = pair[1].polls - pair[0].polls;
             let wakeups = pair[1].wakeups - pair[0].wakeups;
-            r.observed("WK-8", json!({ "waits": polls, "wakeups": wakeups }))
-                .note(note);
+            r.observed("WK-8", json!({ "waits": polls, "wakeups": wakeups })).note(note);
         }
     }
 }
@@ -278,17 +253,14 @@ fn judge_asleep(e: &Evidence<'_>, r: &mut Readings) {
 /// How many wake-ups were made between one look at the gauges and the next, for each pair of looks.
 fn wakeups(t: &Trace, by: &str) -> Vec<u64> {
     let seen: Vec<Gauges> = t.gauges(by).copied().collect();
-    seen.chunks_exact(2)
-        .map(|pair| pair[1].wakeups - pair[0].wakeups)
-        .collect()
+    seen.chunks_exact(2).map(|pair| pair[1].wakeups - pair[0].wakeups).collect()
 }
 
 fn judge_busy(e: &Evidence<'_>, r: &mut Readings) {
     let (t, posts) = (e.trace, e.params.count("posts"));
     let by_main = wakeups(t, "main");
     let of = |nth: usize| by_main.get(nth).copied();
-    r.at_most("WK-2", of(0).map(|n| n as f64), 1.0)
-        .note(format!("for {posts} posts"));
+    r.at_most("WK-2", of(0).map(|n| n as f64), 1.0).note(format!("for {posts} posts"));
     let last = t.counted("post");
     let behind = t.end("block").filter(|_| last.runs == posts);
     let waited = behind.map(|end| last.last.millis_from(end.at));
@@ -308,9 +280,7 @@ fn judge_busy(e: &Evidence<'_>, r: &mut Readings) {
 
 fn judge_sticky(t: &Trace, r: &mut Readings) {
     let polls = |by: &'static str| t.gauges(by).next().map(|gauges| gauges.polls);
-    let waits = polls("block")
-        .zip(polls("next timer"))
-        .map(|(before, after)| (after - before) as f64);
+    let waits = polls("block").zip(polls("next timer")).map(|(before, after)| (after - before) as f64);
     // The wait that the wake-up ends, and the one for the timer.
     r.at_least("WK-7", waits, 2.0);
 }
@@ -318,7 +288,5 @@ fn judge_sticky(t: &Trace, r: &mut Readings) {
 fn judge_model(t: &Trace, r: &mut Readings) {
     let [all, losing, all_late, losing_late] = COUNTS.map(|name| t.counted(name).runs);
     r.exact("WK-5", losing, 0).note(format!("of {all} schedules"));
-    r.same("WK-5", losing_late).note(format!(
-        "of {all_late} schedules with the flag cleared behind the tasks"
-    ));
+    r.same("WK-5", losing_late).note(format!("of {all_late} schedules with the flag cleared behind the tasks"));
 }

@@ -104,14 +104,8 @@ mod tests {
 
     #[test]
     fn the_largest_numbers_saturate() {
-        let far = Calendar::new(&[WallStep {
-            at: ms(1),
-            by: i64::MIN,
-        }]);
+        let far = Calendar::new(&[WallStep { at: ms(1), by: i64::MIN }]);
         assert_eq!(far.shows(ms(2)), Time::ZERO);
-        assert_eq!(
-            Calendar::default().reaches(Time::MAX, ms(1)),
-            Time::from_nanos(u64::MAX - (1 << 62))
-        );
+        assert_eq!(Calendar::default().reaches(Time::MAX, ms(1)), Time::from_nanos(u64::MAX - (1 << 62)));
     }
 }

@@ -31,10 +31,7 @@ impl Choice {
             Choice::Wake(wake) => Policy { wake, ..policy },
             Choice::Clock(clock) => Policy { clock, ..policy },
             Choice::Cancelled(cancelled) => Policy { cancelled, ..policy },
-            Choice::RunningCancel(running_cancel) => Policy {
-                running_cancel,
-                ..policy
-            },
+            Choice::RunningCancel(running_cancel) => Policy { running_cancel, ..policy },
         }
     }
 }
@@ -48,13 +45,7 @@ mod tests {
     fn a_choice_changes_its_field_only_and_reads_as_words() {
         let netty = PolicyName::Netty.policy();
         let changed = Choice::Wake(WakeUp::Never).apply(netty);
-        assert_eq!(
-            changed,
-            Policy {
-                wake: WakeUp::Never,
-                ..netty
-            }
-        );
+        assert_eq!(changed, Policy { wake: WakeUp::Never, ..netty });
         let json = serde_json::to_string(&Choice::Submission(Submission::InlineOnLoop)).unwrap();
         assert_eq!(json, r#"{"submission":"inline-on-loop"}"#);
     }

@@ -80,11 +80,7 @@ pub fn started_now() -> String {
 }
 
 const fn build_profile() -> &'static str {
-    if cfg!(debug_assertions) {
-        "debug"
-    } else {
-        "release"
-    }
+    if cfg!(debug_assertions) { "debug" } else { "release" }
 }
 
 /// A file's text without the line's end; absent where there is no such file.
@@ -191,10 +187,7 @@ mod tests {
 
     #[test]
     fn memory_is_whole_mebibytes() {
-        assert_eq!(
-            memory_mib("MemTotal:       16318480 kB\nMemFree: 1 kB\n"),
-            Some(15936)
-        );
+        assert_eq!(memory_mib("MemTotal:       16318480 kB\nMemFree: 1 kB\n"), Some(15936));
         assert_eq!(memory_mib("MemFree: 1 kB\n"), None);
     }
 
@@ -216,11 +209,7 @@ mod tests {
         ] {
             assert!(groups_name_a_container(groups), "{groups}");
         }
-        for groups in [
-            "0::/",
-            "0::/user.slice/user-1000.slice",
-            "0::/system.slice/docker.service",
-        ] {
+        for groups in ["0::/", "0::/user.slice/user-1000.slice", "0::/system.slice/docker.service"] {
             assert!(!groups_name_a_container(groups), "{groups}");
         }
     }

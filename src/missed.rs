@@ -11,12 +11,7 @@ use crate::trace::{EventKind, Trace};
 /// What a periodic timer was seen to do, in the word for it; None when no run lasted longer than a period, or nothing
 /// that is known explains what followed.
 pub fn seen(trace: &Trace, task: &str, period: Duration) -> Option<&'static str> {
-    let millis = |kind| {
-        trace
-            .of(task)
-            .filter(move |e| e.event == kind)
-            .map(|e| to_millis(e.at.as_nanos()))
-    };
+    let millis = |kind| trace.of(task).filter(move |e| e.event == kind).map(|e| to_millis(e.at.as_nanos()));
     let starts: Vec<f64> = millis(EventKind::Start).collect();
     let ends: Vec<f64> = millis(EventKind::End).collect();
     name(&starts, &ends, duration_millis(period))
@@ -29,21 +24,13 @@ fn name(starts: &[f64], ends: &[f64], period: f64) -> Option<&'static str> {
         let steps = (at - starts[0]) / period;
         (steps - steps.round()).abs() < 0.2
     };
-    let long = starts
-        .iter()
-        .zip(ends)
-        .position(|(start, end)| end - start > period)?;
+    let long = starts.iter().zip(ends).position(|(start, end)| end - start > period)?;
     let (end, after) = (ends[long], &starts[long + 1..]);
     let (&first, &second) = (after.first()?, after.get(1)?);
     // A run before the long one that took part of a period tells fixed delay from fixed rate.
-    let delayed = starts
-        .iter()
-        .zip(ends)
-        .zip(&starts[1..])
-        .take(long)
-        .any(|((start, end), next)| {
-            end - start > period / 4.0 && near(*next, end + period) && !near(*next, start + period)
-        });
+    let delayed = starts.iter().zip(ends).zip(&starts[1..]).take(long).any(|((start, end), next)| {
+        end - start > period / 4.0 && near(*next, end + period) && !near(*next, start + period)
+    });
     match () {
         () if delayed && near(first, end + period) => Some("fixed-delay"),
         () if near(first, end) && near(second, first) => Some("burst"),
@@ -68,10 +55,7 @@ mod tests {
         ends[0] = 25.0;
         ends[2] = start_of_third + 470.0;
         // A machine's own lateness must not matter.
-        starts
-            .iter_mut()
-            .enumerate()
-            .for_each(|(n, start)| *start += (n % 3) as f64 * 0.2);
+        starts.iter_mut().enumerate().for_each(|(n, start)| *start += (n % 3) as f64 * 0.2);
         ends.iter_mut().for_each(|end| *end += 0.5);
         name(&starts, &ends, 50.0)
     }

@@ -53,42 +53,17 @@ pub enum ParamKind {
 /// A duration of whole milliseconds, 0 or more.
 pub const fn millis(name: &'static str, default: u64, about: &'static str) -> ParamSpec {
     let default = Duration::from_millis(default);
-    ParamSpec {
-        name,
-        about,
-        kind: ParamKind::Duration {
-            default,
-            least: Duration::ZERO,
-        },
-        quick: None,
-    }
+    ParamSpec { name, about, kind: ParamKind::Duration { default, least: Duration::ZERO }, quick: None }
 }
 
 /// A count between 1 and a million.
 pub const fn count(name: &'static str, default: u64, about: &'static str) -> ParamSpec {
-    ParamSpec {
-        name,
-        about,
-        kind: ParamKind::Count {
-            default,
-            least: 1,
-            most: 1_000_000,
-        },
-        quick: None,
-    }
+    ParamSpec { name, about, kind: ParamKind::Count { default, least: 1, most: 1_000_000 }, quick: None }
 }
 
 /// One of several words; the first is the default.
 pub const fn word(name: &'static str, choices: &'static [&'static str], about: &'static str) -> ParamSpec {
-    ParamSpec {
-        name,
-        about,
-        kind: ParamKind::Word {
-            default: choices[0],
-            choices,
-        },
-        quick: None,
-    }
+    ParamSpec { name, about, kind: ParamKind::Word { default: choices[0], choices }, quick: None }
 }
 
 impl ParamSpec {
@@ -101,10 +76,7 @@ impl ParamSpec {
     /// The same, but it may not be zero.
     pub const fn positive(mut self) -> ParamSpec {
         if let ParamKind::Duration { default, .. } = self.kind {
-            self.kind = ParamKind::Duration {
-                default,
-                least: Duration::from_nanos(1),
-            };
+            self.kind = ParamKind::Duration { default, least: Duration::from_nanos(1) };
         }
         self
     }
@@ -127,11 +99,7 @@ impl ParamSpec {
     /// # Errors
     /// What is wrong with it and what would be right.
     pub fn parse(&self, text: &str) -> Result<ParamValue, ParamError> {
-        let wrong = |problem: String| ParamError {
-            name: self.name,
-            text: text.into(),
-            problem,
-        };
+        let wrong = |problem: String| ParamError { name: self.name, text: text.into(), problem };
         match self.kind {
             ParamKind::Duration { least, .. } => {
                 let value = parse_duration(text).map_err(&wrong)?;
@@ -221,9 +189,7 @@ impl Params {
             Some(text) if quick => spec.parse(text).unwrap_or_else(|_| spec.default_value()),
             _ => spec.default_value(),
         };
-        Params {
-            values: specs.iter().map(|spec| (spec.name, value(spec))).collect(),
-        }
+        Params { values: specs.iter().map(|spec| (spec.name, value(spec))).collect() }
     }
 
     /// Sets one.
@@ -277,9 +243,7 @@ impl Serialize for Params {
         for (name, value) in &self.values {
             let key = name.replace('-', "_");
             match value {
-                ParamValue::Duration(value) => {
-                    map.serialize_entry(&format!("{key}_ms"), &json_millis(*value))?
-                }
+                ParamValue::Duration(value) => map.serialize_entry(&format!("{key}_ms"), &json_millis(*value))?,
                 ParamValue::Count(value) => map.serialize_entry(&key, value)?,
                 ParamValue::Word(value) => map.serialize_entry(&key, value)?,
             }
@@ -303,15 +267,7 @@ mod tests {
     fn durations_take_units_and_max() {
         assert_eq!(parse_duration("1m 5s"), Ok(Duration::from_secs(65)));
         assert_eq!(parse_duration("max"), Ok(Duration::from_nanos(u64::MAX)));
-        for wrong in [
-            "",
-            "-5ms",
-            "300",
-            "5 parsecs",
-            "99999999999999999999s",
-            "1000y",
-            "abc",
-        ] {
+        for wrong in ["", "-5ms", "300", "5 parsecs", "99999999999999999999s", "1000y", "abc"] {
             assert!(parse_duration(wrong).is_err(), "{wrong}");
         }
         assert!(parse_duration("300").unwrap_err().contains("300ms"));
@@ -329,11 +285,7 @@ mod tests {
 
     #[test]
     fn files_carry_milliseconds() {
-        const SPECS: &[ParamSpec] = &[
-            millis("c-due", 150, ""),
-            count("count", 3, ""),
-            word("missed", &["x"], ""),
-        ];
+        const SPECS: &[ParamSpec] = &[millis("c-due", 150, ""), count("count", 3, ""), word("missed", &["x"], "")];
         let params = Params::defaults(SPECS, false);
         let json = serde_json::to_string(&params).unwrap();
         assert_eq!(json, r#"{"c_due_ms":150,"count":3,"missed":"x"}"#);

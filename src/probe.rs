@@ -166,20 +166,12 @@ pub const BOTH: Policies = Policies {
     also: &[PolicyName::Netty41, PolicyName::Linkd, PolicyName::LinkdListed],
 };
 /// Claims of Netty, 4.2 and 4.1 alike.
-pub const NETTY: Policies = Policies {
-    named: &[PolicyName::Netty],
-    also: &[PolicyName::Netty41],
-};
+pub const NETTY: Policies = Policies { named: &[PolicyName::Netty], also: &[PolicyName::Netty41] };
 /// Claims of text D's loop, where its listing does what its words say.
-pub const LINKD: Policies = Policies {
-    named: &[PolicyName::Linkd],
-    also: &[PolicyName::LinkdListed],
-};
+pub const LINKD: Policies = Policies { named: &[PolicyName::Linkd], also: &[PolicyName::LinkdListed] };
 /// Claims about the difference between text D's words and its listing.
-pub const LINKD_AND_LISTED: Policies = Policies {
-    named: &[PolicyName::Linkd, PolicyName::LinkdListed],
-    also: &[],
-};
+pub const LINKD_AND_LISTED: Policies =
+    Policies { named: &[PolicyName::Linkd, PolicyName::LinkdListed], also: &[] };
 
 /// Whether a claim promises anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -273,18 +265,12 @@ pub struct Evidence<'a> {
 impl Probe {
     /// The policies that its claims name, in running order; `both` counts as `netty`.
     pub fn policies(&self) -> Vec<PolicyName> {
-        let named = |policy: &PolicyName| {
-            self.claims
-                .iter()
-                .any(|claim| claim.policies.named.contains(policy))
-        };
+        let named = |policy: &PolicyName| self.claims.iter().any(|claim| claim.policies.named.contains(policy));
         PolicyName::ALL.into_iter().filter(named).collect()
     }
 
     /// The claims about a case under a policy.
     pub fn claims_of(&self, case: &'static str, policy: PolicyName) -> impl Iterator<Item = &'static Claim> {
-        self.claims
-            .iter()
-            .filter(move |claim| claim.case == case && claim.policies.contain(policy))
+        self.claims.iter().filter(move |claim| claim.case == case && claim.policies.contain(policy))
     }
 }

@@ -21,6 +21,27 @@ pub enum Failure {
     /// The task raised an error.
     #[error("{0}")]
     Raised(String),
+    /// The channel is closed.
+    #[error("the channel is closed")]
+    Closed,
+    /// The channel can't do it.
+    #[error("unsupported: {0}")]
+    Unsupported(String),
+    /// The socket reported it.
+    #[error("{message}")]
+    Io {
+        /// What kind of error.
+        kind: std::io::ErrorKind,
+        /// The system's words.
+        message: String,
+    },
+}
+
+impl Failure {
+    /// The failure that an error of the operating system is.
+    pub fn io(error: &std::io::Error) -> Failure {
+        Failure::Io { kind: error.kind(), message: error.to_string() }
+    }
 }
 
 /// A promise, which is its own future. Clones are the same promise; any thread may use any of them.
@@ -31,9 +52,7 @@ pub struct Promise<T = ()> {
 
 impl<T> Clone for Promise<T> {
     fn clone(&self) -> Self {
-        Promise {
-            shared: self.shared.clone(),
-        }
+        Promise { shared: self.shared.clone() }
     }
 }
 
@@ -74,13 +93,7 @@ impl<T: Clone + Send + 'static> Promise<T> {
             listeners: Vec::new(),
             waiters: Vec::new(),
         };
-        Promise {
-            shared: Arc::new(Shared {
-                executor,
-                clock,
-                state: Mutex::new(state),
-            }),
-        }
+        Promise { shared: Arc::new(Shared { executor, clock, state: Mutex::new(state) }) }
     }
 
     /// Completes it with a value. False when it was done already: a future changes its state once.
@@ -155,10 +168,7 @@ impl<T: Clone + Send + 'static> Promise<T> {
 
     /// Runs `work` when it is done: at once when it is and the caller is on the executor, else as a task there.
     pub fn listen(&self, tag: Tag, work: impl FnOnce() + Send + 'static) {
-        let listener = Task {
-            tag,
-            work: Box::new(work),
-        };
+        let listener = Task { tag, work: Box::new(work) };
         let mut state = self.lock();
         if state.outcome.is_none() {
             state.listeners.push(listener);
@@ -196,18 +206,13 @@ impl<T: Clone + Send + 'static> Promise<T> {
         let waiters = std::mem::take(&mut state.waiters);
         drop(state);
         waiters.iter().for_each(Unparker::unpark);
-        listeners
-            .into_iter()
-            .for_each(|listener| self.shared.executor.notify(listener));
+        listeners.into_iter().for_each(|listener| self.shared.executor.notify(listener));
         true
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         // Nothing that can panic runs under the lock.
-        self.shared
-            .state
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.shared.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
@@ -243,10 +248,7 @@ mod tests {
     }
 
     fn promise(in_loop: bool) -> (Arc<Manual>, Promise<u32>) {
-        let executor = Arc::new(Manual {
-            in_loop,
-            ..Manual::default()
-        });
+        let executor = Arc::new(Manual { in_loop, ..Manual::default() });
         (executor.clone(), Promise::new(executor, Clock::wall()))
     }
 

@@ -43,6 +43,8 @@ pub enum Expect {
     SameAsIdeal,
     /// Never below this, whatever disturbs the machine: early timers have no excuse.
     AtLeast(f64),
+    /// More than this, unless the machine disturbed the run.
+    MoreThan(f64),
     /// At most this, unless the machine disturbed the run.
     AtMost(f64),
     /// Nothing is promised.
@@ -135,6 +137,11 @@ impl Readings {
         self.push(id, number(observed), Expect::AtMost(most))
     }
 
+    /// A number that is more than a bound.
+    pub fn more_than(&mut self, id: &'static str, observed: f64, bound: f64) -> &mut Reading {
+        self.push(id, number(Some(observed)), Expect::MoreThan(bound))
+    }
+
     /// A value about which nothing is promised.
     pub fn observed(&mut self, id: &'static str, observed: impl Into<Value>) -> &mut Reading {
         self.push(id, observed.into(), Expect::Nothing)
@@ -147,22 +154,11 @@ impl Readings {
 
     /// A number for comparing machines and versions.
     pub fn metric(&mut self, name: &'static str, unit: &'static str, better: Better, value: Option<f64>) {
-        self.metrics.push(Metric {
-            name,
-            unit,
-            better,
-            value: value.filter(|value| value.is_finite()),
-        });
+        self.metrics.push(Metric { name, unit, better, value: value.filter(|value| value.is_finite()) });
     }
 
     fn push(&mut self, id: &'static str, observed: Value, expect: Expect) -> &mut Reading {
-        self.readings.push(Reading {
-            id,
-            observed,
-            expect,
-            rests_on: Vec::new(),
-            note: None,
-        });
+        self.readings.push(Reading { id, observed, expect, rests_on: Vec::new(), note: None });
         let last = self.readings.len() - 1;
         &mut self.readings[last]
     }
@@ -192,11 +188,7 @@ impl Reading {
 
     /// The longest of the stretches it rests on: the wait that the rule for "on time" is applied to.
     pub fn longest_wait(&self) -> Duration {
-        self.rests_on
-            .iter()
-            .map(|rest| rest.to.since(rest.from))
-            .max()
-            .unwrap_or_default()
+        self.rests_on.iter().map(|rest| rest.to.since(rest.from)).max().unwrap_or_default()
     }
 
     /// Words for the reader.

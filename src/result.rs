@@ -138,22 +138,8 @@ pub struct Run {
 impl Run {
     /// A run from its trace.
     pub fn new(trace: Trace, noise: Option<Noise>, metrics: BTreeMap<&'static str, Option<f64>>) -> Run {
-        let Trace {
-            events,
-            loops,
-            futures,
-            counted,
-            dropped,
-        } = trace;
-        Run {
-            metrics,
-            noise,
-            trace: events,
-            loops,
-            futures,
-            counted,
-            dropped,
-        }
+        let Trace { events, loops, futures, counted, dropped } = trace;
+        Run { metrics, noise, trace: events, loops, futures, counted, dropped }
     }
 }
 

@@ -63,7 +63,7 @@ pub fn run_case(request: &Request<'_>) -> ProbeResult {
 /// The readings of the virtual run without a fault, and the observations asked for.
 fn observe_all(request: &Request<'_>, scenario: &Scenario) -> Result<(Readings, Vec<Observation>), RunError> {
     let policy = request.policy.policy();
-    let ideal = read(request, scenario, builtin::run_virtual(scenario, policy)?)?;
+    let ideal = read(request, scenario, builtin::run_virtual(scenario, policy, request.seed)?)?;
     let faulty = request.fault.map_or(policy, |fault| (fault.apply)(policy));
     let observe = |_| read(request, scenario, carry_out(request, scenario, faulty)?);
     let observations = (0..request.runs.max(1)).map(observe).collect::<Result<_, _>>()?;
@@ -72,48 +72,24 @@ fn observe_all(request: &Request<'_>, scenario: &Scenario) -> Result<(Readings, 
 
 fn carry_out(request: &Request<'_>, scenario: &Scenario, policy: Policy) -> Result<Outcome, RunError> {
     if request.is_virtual() {
-        return builtin::run_virtual(scenario, policy);
+        return builtin::run_virtual(scenario, policy, request.seed);
     }
-    let limit = scenario
-        .window
-        .saturating_mul(2)
-        .saturating_add(Duration::from_secs(10));
-    builtin::run_real(scenario, policy, request.limit.unwrap_or(limit))
+    let limit = scenario.window.saturating_mul(2).saturating_add(Duration::from_secs(10));
+    builtin::run_real(scenario, policy, request.seed, request.limit.unwrap_or(limit))
 }
 
 /// Has the judge read a trace, and checks that it read every claim and no other.
 fn read(request: &Request<'_>, scenario: &Scenario, outcome: Outcome) -> Result<Observation, RunError> {
-    let Request {
-        probe,
-        case,
-        policy,
-        params,
-        ..
-    } = request;
+    let Request { probe, case, policy, params, .. } = request;
     let mut readings = Readings::default();
-    let evidence = Evidence {
-        params,
-        case: case.name,
-        policy: *policy,
-        scenario,
-        trace: &outcome.trace,
-    };
+    let evidence = Evidence { params, case: case.name, policy: *policy, scenario, trace: &outcome.trace };
     (probe.judge)(&evidence, &mut readings);
     let read: BTreeSet<&str> = readings.ids().collect();
-    let unread = probe
-        .claims_of(case.name, *policy)
-        .find(|claim| !read.contains(claim.id));
-    let unknown = read.iter().find(|id| {
-        !probe
-            .claims
-            .iter()
-            .any(|claim| claim.id == **id && claim.case == case.name)
-    });
+    let unread = probe.claims_of(case.name, *policy).find(|claim| !read.contains(claim.id));
+    let unknown =
+        read.iter().find(|id| !probe.claims.iter().any(|claim| claim.id == **id && claim.case == case.name));
     match unread.map(|claim| claim.id).or(unknown.copied()) {
-        Some(id) => Err(RunError::Judge {
-            id: id.into(),
-            case: case.name,
-        }),
+        Some(id) => Err(RunError::Judge { id: id.into(), case: case.name }),
         None => Ok(Observation { outcome, readings }),
     }
 }
@@ -146,11 +122,7 @@ impl Request<'_> {
                 version: builtin::VERSION,
                 fault: self.fault.map(|fault| fault.name),
             },
-            time: if self.is_virtual() {
-                TimeKind::Virtual
-            } else {
-                TimeKind::Real
-            },
+            time: if self.is_virtual() { TimeKind::Virtual } else { TimeKind::Real },
             params: self.params.clone(),
             seed: self.seed,
             tolerance_ms: duration_millis(self.tolerance),
@@ -166,39 +138,22 @@ impl Request<'_> {
     }
 }
 
-fn judged(
-    request: &Request<'_>,
-    scenario: Scenario,
-    ideal: &Readings,
-    seen: Vec<Observation>,
-) -> ProbeResult {
+fn judged(request: &Request<'_>, scenario: Scenario, ideal: &Readings, seen: Vec<Observation>) -> ProbeResult {
     let mut result = request.result(scenario);
     let claims = request.probe.claims_of(request.case.name, request.policy);
-    result.claims = claims
-        .map(|claim| judge_claim(request, claim, ideal, &seen))
-        .collect();
+    result.claims = claims.map(|claim| judge_claim(request, claim, ideal, &seen)).collect();
     result.verdict = worst(result.claims.iter().map(|claim| claim.verdict));
     for observation in seen {
         for metric in observation.readings.metrics() {
-            let MetricValues { values, .. } =
-                result.metrics.entry(metric.name).or_insert_with(|| MetricValues {
-                    unit: metric.unit,
-                    better: metric.better,
-                    values: Vec::new(),
-                });
+            let MetricValues { values, .. } = result.metrics.entry(metric.name).or_insert_with(|| MetricValues {
+                unit: metric.unit,
+                better: metric.better,
+                values: Vec::new(),
+            });
             values.push(metric.value);
         }
-        let metrics = observation
-            .readings
-            .metrics()
-            .iter()
-            .map(|metric| (metric.name, metric.value))
-            .collect();
-        result.runs.push(Run::new(
-            observation.outcome.trace,
-            observation.outcome.noise,
-            metrics,
-        ));
+        let metrics = observation.readings.metrics().iter().map(|metric| (metric.name, metric.value)).collect();
+        result.runs.push(Run::new(observation.outcome.trace, observation.outcome.noise, metrics));
     }
     result
 }
@@ -211,28 +166,15 @@ struct JudgedRun<'a> {
 
 fn judge_run<'a>(id: &str, ideal: &Readings, seen: &'a Observation, rule: &OnTime) -> JudgedRun<'a> {
     let trace = &seen.outcome.trace;
-    let disturbed = seen
-        .outcome
-        .noise
-        .iter()
-        .flat_map(|noise| &noise.disturbed)
-        .map(|d| d.stretch);
+    let disturbed = seen.outcome.noise.iter().flat_map(|noise| &noise.disturbed).map(|d| d.stretch);
     let around = Surroundings {
         disturbed: disturbed.collect(),
         dropped: trace.dropped,
-        end: trace
-            .events
-            .last()
-            .map_or_else(Default::default, |event| event.at),
+        end: trace.events.last().map_or_else(Default::default, |event| event.at),
     };
-    let ideals = ideal
-        .of(id)
-        .map(|reading| &reading.observed)
-        .chain(std::iter::repeat(&Value::Null));
+    let ideals = ideal.of(id).map(|reading| &reading.observed).chain(std::iter::repeat(&Value::Null));
     let parts = seen.readings.of(id).zip(ideals);
-    let parts: Vec<_> = parts
-        .map(|(reading, ideal)| (reading, judge(reading, ideal, rule, &around)))
-        .collect();
+    let parts: Vec<_> = parts.map(|(reading, ideal)| (reading, judge(reading, ideal, rule, &around))).collect();
     let verdict = worst(parts.iter().map(|(_, judgement)| judgement.verdict));
     JudgedRun { parts, verdict }
 }
@@ -244,27 +186,14 @@ fn judge_claim(
     seen: &[Observation],
 ) -> ClaimResult {
     let rule = request.rule();
-    let runs: Vec<JudgedRun<'_>> = seen
-        .iter()
-        .map(|seen| judge_run(claim.id, ideal, seen, &rule))
-        .collect();
+    let runs: Vec<JudgedRun<'_>> = seen.iter().map(|seen| judge_run(claim.id, ideal, seen, &rule)).collect();
     let verdict = over_runs(runs.iter().map(|run| run.verdict));
-    let held = runs
-        .iter()
-        .filter(|run| matches!(run.verdict, Verdict::Holds | Verdict::Observed))
-        .count();
+    let held = runs.iter().filter(|run| matches!(run.verdict, Verdict::Holds | Verdict::Observed)).count();
     // The run that shows why: the first with the verdict over all. There is one, for the verdict is one of theirs.
     let shown = runs.iter().find(|run| run.verdict == verdict).unwrap_or(&runs[0]);
     let (headline, judgement) = &shown.parts[0];
-    let reason = shown
-        .parts
-        .iter()
-        .filter(|(_, j)| j.verdict == verdict)
-        .find_map(|(_, j)| j.reason.clone());
-    let timed = shown
-        .parts
-        .iter()
-        .any(|(reading, _)| reading.expect == crate::readings::Expect::Ideal);
+    let reason = shown.parts.iter().filter(|(_, j)| j.verdict == verdict).find_map(|(_, j)| j.reason.clone());
+    let timed = shown.parts.iter().any(|(reading, _)| reading.expect == crate::readings::Expect::Ideal);
     let further = shown.parts[1..].iter().map(|(reading, judgement)| Further {
         observed: reading.observed.clone(),
         ideal: judgement.ideal.clone(),
@@ -277,10 +206,7 @@ fn judge_claim(
         reason,
         note: headline.note.clone(),
         tolerance: timed.then(|| rule.derivation(headline.longest_wait())),
-        n_of: NOf {
-            n: held,
-            of: runs.len(),
-        },
+        n_of: NOf { n: held, of: runs.len() },
         further: further.collect(),
         ..unread(request, claim, verdict)
     }
@@ -303,10 +229,7 @@ fn unread(request: &Request<'_>, claim: &'static Claim, verdict: Verdict) -> Cla
         source: claim.source.unwrap_or(request.probe.source),
         policy: request.policy,
         text_stance: claim.stance,
-        n_of: NOf {
-            n: 0,
-            of: request.runs,
-        },
+        n_of: NOf { n: 0, of: request.runs },
         further: Vec::new(),
     }
 }
@@ -321,10 +244,7 @@ fn failed(request: &Request<'_>, scenario: Scenario, error: &RunError) -> ProbeR
     let mut result = request.result(scenario);
     let claims = request.probe.claims_of(request.case.name, request.policy);
     let reason = Some(error.to_string());
-    let unread = claims.map(|claim| ClaimResult {
-        reason: reason.clone(),
-        ..unread(request, claim, verdict)
-    });
+    let unread = claims.map(|claim| ClaimResult { reason: reason.clone(), ..unread(request, claim, verdict) });
     result.claims = unread.collect();
     result.verdict = verdict;
     result.complete = false;

@@ -37,11 +37,7 @@ impl Time {
 
     /// This instant minus `other` in milliseconds; negative when it is before it.
     pub fn millis_from(self, other: Time) -> f64 {
-        if self >= other {
-            to_millis(self.0 - other.0)
-        } else {
-            -to_millis(other.0 - self.0)
-        }
+        if self >= other { to_millis(self.0 - other.0) } else { -to_millis(other.0 - self.0) }
     }
 }
 
@@ -91,15 +87,13 @@ fn deserialize_nanos<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, 
         Text(String),
     }
     match Millis::deserialize(deserializer)? {
-        Millis::Whole(millis) => millis
-            .checked_mul(1_000_000)
-            .ok_or_else(|| D::Error::custom("more milliseconds than 2^64 ns hold")),
+        Millis::Whole(millis) => {
+            millis.checked_mul(1_000_000).ok_or_else(|| D::Error::custom("more milliseconds than 2^64 ns hold"))
+        }
         Millis::Fraction(millis) if millis >= 0.0 && millis * 1e6 <= EXACT_LIMIT as f64 => {
             Ok((millis * 1e6).round() as u64)
         }
-        Millis::Fraction(millis) => Err(D::Error::custom(format!(
-            "{millis} is no duration in milliseconds"
-        ))),
+        Millis::Fraction(millis) => Err(D::Error::custom(format!("{millis} is no duration in milliseconds"))),
         Millis::Text(text) => parse_decimal(&text)
             .ok_or_else(|| D::Error::custom(format!("\"{text}\" is no duration in milliseconds"))),
     }
@@ -113,11 +107,7 @@ fn parse_decimal(text: &str) -> Option<u64> {
         return None;
     }
     let fraction: u64 = format!("{fraction:0<6}").parse().ok()?;
-    whole
-        .parse::<u64>()
-        .ok()?
-        .checked_mul(1_000_000)?
-        .checked_add(fraction)
+    whole.parse::<u64>().ok()?.checked_mul(1_000_000)?.checked_add(fraction)
 }
 
 impl Serialize for Time {
@@ -182,36 +172,19 @@ mod tests {
     fn arithmetic_saturates_and_differences_keep_their_sign() {
         assert_eq!(Time::MAX.after(Duration::from_secs(1)), Time::MAX);
         assert_eq!(Time::ZERO.since(Time::from_nanos(5)), Duration::ZERO);
-        assert_eq!(
-            Time::from_nanos(1_000_000).millis_from(Time::from_nanos(3_500_000)),
-            -2.5
-        );
+        assert_eq!(Time::from_nanos(1_000_000).millis_from(Time::from_nanos(3_500_000)), -2.5);
     }
 
     #[test]
     fn large_times_are_strings_in_json() {
-        assert_eq!(
-            serde_json::to_string(&Time::from_nanos((1 << 53) + 1)).unwrap(),
-            "\"9007199254.740993\""
-        );
-        assert_eq!(
-            serde_json::to_string(&Time::from_nanos(2_500_000)).unwrap(),
-            "2.5"
-        );
+        assert_eq!(serde_json::to_string(&Time::from_nanos((1 << 53) + 1)).unwrap(), "\"9007199254.740993\"");
+        assert_eq!(serde_json::to_string(&Time::from_nanos(2_500_000)).unwrap(), "2.5");
         assert_eq!(serde_json::to_string(&Time::from_nanos(3_000_000)).unwrap(), "3");
     }
 
     #[test]
     fn nonsense_is_refused() {
-        for text in [
-            "-1",
-            "1e300",
-            "\"abc\"",
-            "\"1.1234567\"",
-            "\"\"",
-            "99999999999999999",
-            "null",
-        ] {
+        for text in ["-1", "1e300", "\"abc\"", "\"1.1234567\"", "\"\"", "99999999999999999", "null"] {
             assert!(serde_json::from_str::<Time>(text).is_err(), "{text}");
         }
     }

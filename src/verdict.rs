@@ -76,11 +76,8 @@ pub struct OnTime {
 
 impl OnTime {
     /// Virtual time: exact.
-    pub const EXACT: OnTime = OnTime {
-        tolerance: Duration::ZERO,
-        resolution: Duration::ZERO,
-        slack: Duration::ZERO,
-    };
+    pub const EXACT: OnTime =
+        OnTime { tolerance: Duration::ZERO, resolution: Duration::ZERO, slack: Duration::ZERO };
 
     /// How far from the ideal counts as on it, for a reading that rests on waits of this length.
     pub fn allowed(&self, wait: Duration) -> Duration {
@@ -131,11 +128,7 @@ pub struct Judgement {
 
 /// Judges one reading. `ideal` is the virtual run's value of the same reading.
 pub fn judge(reading: &Reading, ideal: &Value, rule: &OnTime, around: &Surroundings) -> Judgement {
-    let verdict = |verdict, ideal: Value, reason| Judgement {
-        verdict,
-        ideal,
-        reason,
-    };
+    let verdict = |verdict, ideal: Value, reason| Judgement { verdict, ideal, reason };
     let held = |ideal: Value| verdict(Verdict::Holds, ideal, None);
     let off = |ideal: Value, why: String| {
         let (word, reason) = excuse(reading, around).map_or((Verdict::Broken, why.clone()), |excuse| {
@@ -147,32 +140,27 @@ pub fn judge(reading: &Reading, ideal: &Value, rule: &OnTime, around: &Surroundi
         Expect::Nothing => verdict(Verdict::Observed, ideal.clone(), None),
         Expect::Skipped(why) => verdict(Verdict::Skipped, Value::Null, Some(why.clone())),
         Expect::Fact(expected) if reading.observed == *expected => held(expected.clone()),
-        Expect::Fact(expected) if reading.observed.is_null() => {
-            off(expected.clone(), "it was not seen".into())
-        }
+        Expect::Fact(expected) if reading.observed.is_null() => off(expected.clone(), "it was not seen".into()),
         Expect::Fact(expected) => verdict(
             Verdict::Broken,
             expected.clone(),
             Some(format!("expected {expected}, saw {}", reading.observed)),
         ),
         Expect::Exact(expected) if reading.observed == *expected => held(expected.clone()),
-        Expect::Exact(expected) => off(
-            expected.clone(),
-            format!("expected {expected}, saw {}", reading.observed),
-        ),
+        Expect::Exact(expected) => off(expected.clone(), format!("expected {expected}, saw {}", reading.observed)),
         Expect::SameAsIdeal if reading.observed == *ideal => held(ideal.clone()),
-        Expect::SameAsIdeal => off(
-            ideal.clone(),
-            format!("expected {ideal}, saw {}", reading.observed),
-        ),
+        Expect::SameAsIdeal => off(ideal.clone(), format!("expected {ideal}, saw {}", reading.observed)),
         Expect::AtLeast(least) => match reading.observed.as_f64() {
             Some(value) if value >= *least => held((*least).into()),
-            Some(value) => verdict(
-                Verdict::Broken,
-                (*least).into(),
-                Some(format!("{value} is below the bound {least}")),
-            ),
+            Some(value) => {
+                verdict(Verdict::Broken, (*least).into(), Some(format!("{value} is below the bound {least}")))
+            }
             None => off((*least).into(), "it was not seen".into()),
+        },
+        Expect::MoreThan(bound) => match reading.observed.as_f64() {
+            Some(value) if value > *bound => held((*bound).into()),
+            Some(value) => off((*bound).into(), format!("{value} is not more than {bound}")),
+            None => off((*bound).into(), "it was not seen".into()),
         },
         Expect::AtMost(most) => match reading.observed.as_f64() {
             Some(value) if value <= *most => held((*most).into()),
@@ -185,11 +173,8 @@ pub fn judge(reading: &Reading, ideal: &Value, rule: &OnTime, around: &Surroundi
                 if (value - wanted).abs() <= duration_millis(rule.allowed(wait)) {
                     held(ideal.clone())
                 } else {
-                    let why = format!(
-                        "{:+.3} ms off the ideal; allowed {}",
-                        value - wanted,
-                        rule.derivation(wait)
-                    );
+                    let why =
+                        format!("{:+.3} ms off the ideal; allowed {}", value - wanted, rule.derivation(wait));
                     off(ideal.clone(), why)
                 }
             }
@@ -203,39 +188,19 @@ pub fn judge(reading: &Reading, ideal: &Value, rule: &OnTime, around: &Surroundi
 /// Why a deviation may be the machine's doing.
 fn excuse(reading: &Reading, around: &Surroundings) -> Option<String> {
     if around.dropped > 0 {
-        return Some(format!(
-            "the trace was full: {} events are missing",
-            around.dropped
-        ));
+        return Some(format!("the trace was full: {} events are missing", around.dropped));
     }
-    let whole = [Stretch {
-        from: Time::ZERO,
-        to: around.end,
-    }];
-    let rests_on: &[Stretch] = if reading.rests_on.is_empty() {
-        &whole
-    } else {
-        &reading.rests_on
-    };
-    let hit = around
-        .disturbed
-        .iter()
-        .find(|noise| rests_on.iter().any(|rest| rest.touches(noise)))?;
-    Some(format!(
-        "the machine held the process up from {} to {} ms",
-        hit.from, hit.to
-    ))
+    let whole = [Stretch { from: Time::ZERO, to: around.end }];
+    let rests_on: &[Stretch] = if reading.rests_on.is_empty() { &whole } else { &reading.rests_on };
+    let hit = around.disturbed.iter().find(|noise| rests_on.iter().any(|rest| rest.touches(noise)))?;
+    Some(format!("the machine held the process up from {} to {} ms", hit.from, hit.to))
 }
 
 /// The verdict over several runs or readings: the worst, except that runs which can't tell don't spoil one that can.
 pub fn over_runs(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
     let all: Vec<Verdict> = verdicts.into_iter().collect();
     let worst = all.iter().copied().max().unwrap_or(Verdict::Skipped);
-    if worst == Verdict::Inconclusive && all.contains(&Verdict::Holds) {
-        Verdict::Holds
-    } else {
-        worst
-    }
+    if worst == Verdict::Inconclusive && all.contains(&Verdict::Holds) { Verdict::Holds } else { worst }
 }
 
 /// The verdict over a claim's readings in one run, or over the claims of a result: the worst.
@@ -260,18 +225,8 @@ mod tests {
     }
 
     fn around(disturbed: &[(u64, u64)]) -> Surroundings {
-        let disturbed = disturbed
-            .iter()
-            .map(|&(from, to)| Stretch {
-                from: ms(from),
-                to: ms(to),
-            })
-            .collect();
-        Surroundings {
-            disturbed,
-            dropped: 0,
-            end: ms(1000),
-        }
+        let disturbed = disturbed.iter().map(|&(from, to)| Stretch { from: ms(from), to: ms(to) }).collect();
+        Surroundings { disturbed, dropped: 0, end: ms(1000) }
     }
 
     fn one(read: impl FnOnce(&mut Readings)) -> Reading {
@@ -290,14 +245,8 @@ mod tests {
             r.near("X", Some(265.0)).rests_on(ms(100), ms(450));
         });
         assert_eq!(verdict_of(&late, json!(250), &around(&[])), Verdict::Broken);
-        assert_eq!(
-            verdict_of(&late, json!(250), &around(&[(440, 460)])),
-            Verdict::Inconclusive
-        );
-        assert_eq!(
-            verdict_of(&late, json!(250), &around(&[(451, 460)])),
-            Verdict::Broken
-        );
+        assert_eq!(verdict_of(&late, json!(250), &around(&[(440, 460)])), Verdict::Inconclusive);
+        assert_eq!(verdict_of(&late, json!(250), &around(&[(451, 460)])), Verdict::Broken);
         assert_eq!(verdict_of(&late, json!(256), &around(&[])), Verdict::Holds);
     }
 
@@ -306,10 +255,7 @@ mod tests {
         let early = one(|r| {
             r.at_least("X", Some(-0.000001), 0.0);
         });
-        assert_eq!(
-            verdict_of(&early, Value::Null, &around(&[(0, 1000)])),
-            Verdict::Broken
-        );
+        assert_eq!(verdict_of(&early, Value::Null, &around(&[(0, 1000)])), Verdict::Broken);
     }
 
     #[test]
@@ -331,10 +277,7 @@ mod tests {
         let count = one(|r| {
             r.exact("X", 8, 9);
         });
-        let full = Surroundings {
-            dropped: 1,
-            ..around(&[])
-        };
+        let full = Surroundings { dropped: 1, ..around(&[]) };
         assert_eq!(verdict_of(&count, Value::Null, &full), Verdict::Inconclusive);
     }
 
@@ -343,10 +286,7 @@ mod tests {
         let off = one(|r| {
             r.near("X", Some(250.000001));
         });
-        assert_eq!(
-            judge(&off, &json!(250), &OnTime::EXACT, &around(&[])).verdict,
-            Verdict::Broken
-        );
+        assert_eq!(judge(&off, &json!(250), &OnTime::EXACT, &around(&[])).verdict, Verdict::Broken);
     }
 
     #[test]

@@ -75,12 +75,8 @@ impl Model {
             moves.push(after);
         }
         if state.to_push > 0 {
-            let pushed = State {
-                to_push: state.to_push - 1,
-                to_set: state.to_set + 1,
-                queue: state.queue + 1,
-                ..state
-            };
+            let pushed =
+                State { to_push: state.to_push - 1, to_set: state.to_set + 1, queue: state.queue + 1, ..state };
             moves.push((("producer", "pushes"), pushed));
         }
         if state.to_set > 0 {
@@ -89,17 +85,8 @@ impl Model {
                 WakeUp::Every => true,
                 WakeUp::Never => false,
             };
-            let word = if wakes {
-                "sets the flag and wakes the loop"
-            } else {
-                "finds no need to wake the loop"
-            };
-            let set = State {
-                to_set: state.to_set - 1,
-                flag: true,
-                woken: state.woken || wakes,
-                ..state
-            };
+            let word = if wakes { "sets the flag and wakes the loop" } else { "finds no need to wake the loop" };
+            let set = State { to_set: state.to_set - 1, flag: true, woken: state.woken || wakes, ..state };
             moves.push((("producer", word), set));
         }
         moves
@@ -108,23 +95,14 @@ impl Model {
     fn loop_moves(&self, state: State) -> Option<(Move, State)> {
         let turn = turn(self.wake);
         let step = turn[state.next];
-        let on = State {
-            next: (state.next + 1) % turn.len(),
-            ..state
-        };
+        let on = State { next: (state.next + 1) % turn.len(), ..state };
         let (word, after) = match step {
             Step::Clear => ("clears the flag", State { flag: false, ..on }),
             Step::Set => ("is awake: sets the flag", State { flag: true, ..on }),
             Step::Drain => ("drains the queue", State { queue: 0, ..on }),
             Step::Look if state.queue > 0 => {
                 let behind = turn.iter().position(|step| *step == Step::Select).unwrap_or(0) + 1;
-                (
-                    "sees tasks and does not wait",
-                    State {
-                        next: behind % turn.len(),
-                        ..state
-                    },
-                )
+                ("sees tasks and does not wait", State { next: behind % turn.len(), ..state })
             }
             Step::Look => ("sees no task", on),
             Step::Select if state.woken => ("returns from its wait", State { woken: false, ..on }),
@@ -139,10 +117,7 @@ impl Model {
         }
         let moves = self.moves(state);
         let found = if moves.is_empty() {
-            Found {
-                schedules: 1,
-                losing: u64::from(state.queue > 0),
-            }
+            Found { schedules: 1, losing: u64::from(state.queue > 0) }
         } else {
             moves.into_iter().fold(Found::default(), |sum, (_, after)| {
                 let found = self.count(after);
@@ -161,8 +136,7 @@ impl Model {
         let mut schedule = Vec::new();
         while self.count(state).losing > 0 {
             let moves = self.moves(state);
-            let Some((step, after)) = moves.into_iter().find(|(_, after)| self.count(*after).losing > 0)
-            else {
+            let Some((step, after)) = moves.into_iter().find(|(_, after)| self.count(*after).losing > 0) else {
                 break;
             };
             schedule.push(step);
@@ -186,20 +160,13 @@ fn begin(wake: WakeUp, posts: u32) -> State {
 
 /// Tries every schedule of a loop with this choice and so many posts from as many threads.
 pub fn explore(wake: WakeUp, posts: u32) -> Found {
-    let mut model = Model {
-        wake,
-        found: BTreeMap::new(),
-    };
+    let mut model = Model { wake, found: BTreeMap::new() };
     model.count(begin(wake, posts))
 }
 
 /// The names under which [`trace`] counts schedules: of the loop's own choice, and with the flag cleared late.
-pub const COUNTS: [&str; 4] = [
-    "schedules",
-    "losing schedules",
-    "schedules, flag cleared late",
-    "losing schedules, flag cleared late",
-];
+pub const COUNTS: [&str; 4] =
+    ["schedules", "losing schedules", "schedules, flag cleared late", "losing schedules, flag cleared late"];
 
 /// What the model came to as a trace: the counts, and a losing schedule with the flag cleared late, one step a
 /// millisecond.
@@ -207,16 +174,10 @@ pub fn trace(wake: WakeUp, posts: u32) -> Trace {
     let (own, late) = (explore(wake, posts), explore(WakeUp::ClearedLate, posts));
     let numbers = [own.schedules, own.losing, late.schedules, late.losing];
     let counted = COUNTS.iter().zip(numbers).map(|(name, runs)| {
-        let counted = Counted {
-            runs,
-            ..Counted::default()
-        };
+        let counted = Counted { runs, ..Counted::default() };
         (name.to_string(), counted)
     });
-    let mut model = Model {
-        wake: WakeUp::ClearedLate,
-        found: BTreeMap::new(),
-    };
+    let mut model = Model { wake: WakeUp::ClearedLate, found: BTreeMap::new() };
     let schedule = model.losing(begin(WakeUp::ClearedLate, posts));
     let end = ("loop", "sleeps; a task waits in the queue");
     let steps = schedule.into_iter().chain((late.losing > 0).then_some(end));
@@ -238,6 +199,8 @@ fn event((thread, word): Move, at: u64) -> Event {
         run: None,
         deadline: None,
         note: Some(note),
+        channel: None,
+        value: None,
         gauges: None,
     }
 }
@@ -250,13 +213,7 @@ mod tests {
     fn one_post_gives_the_schedules_that_can_be_counted_by_hand() {
         // Text D's loop sleeps until the post wakes it: push, set, return, clear, drain. One schedule.
         let found = explore(WakeUp::SinceWait, 1);
-        assert_eq!(
-            found,
-            Found {
-                schedules: 1,
-                losing: 0
-            }
-        );
+        assert_eq!(found, Found { schedules: 1, losing: 0 });
         // Nobody wakes it: the post before the look, between look and wait, or behind; and the flag's step after each.
         assert!(explore(WakeUp::Never, 1).losing > 0);
     }
@@ -266,10 +223,7 @@ mod tests {
         for posts in 1..=5 {
             for wake in [WakeUp::WhenAsleep, WakeUp::SinceWait, WakeUp::Every] {
                 let found = explore(wake, posts);
-                assert!(
-                    found.losing == 0 && found.schedules > 0,
-                    "{wake:?} {posts}: {found:?}"
-                );
+                assert!(found.losing == 0 && found.schedules > 0, "{wake:?} {posts}: {found:?}");
             }
         }
         assert_eq!(explore(WakeUp::ClearedLate, 1).losing, 0);
@@ -281,11 +235,7 @@ mod tests {
         let trace = trace(WakeUp::SinceWait, 2);
         let last = trace.events.last().and_then(|event| event.note.clone());
         assert_eq!(last.as_deref(), Some("sleeps; a task waits in the queue"));
-        let words: Vec<_> = trace
-            .events
-            .iter()
-            .filter_map(|event| event.note.as_deref())
-            .collect();
+        let words: Vec<_> = trace.events.iter().filter_map(|event| event.note.as_deref()).collect();
         assert!(words.contains(&"finds no need to wake the loop"), "{words:?}");
     }
 }

@@ -6,13 +6,16 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use super::RunError;
+use super::channels::EMBEDDED;
 use super::futures::FutureEntry;
+use super::net::{Connections, name_of};
 use super::tally::Tally;
+use crate::channel::{ChannelTag, PIPELINE_TAG};
 use crate::clock::Clock;
-use crate::event_loop::{Handle, Observer, Tag, Warning};
+use crate::event_loop::{ChannelWarning, Handle, Observer, Tag, Warning};
 use crate::policy::{FixedDelay, Policy, TimerClock};
 use crate::recorder::{Note, Row, record};
-use crate::scenario::{Action, Condition, Mode, Record, Scenario};
+use crate::scenario::{Action, Condition, HandlerKind, HandlerSpec, Mode, Record, Scenario};
 use crate::time::Time;
 use crate::trace::{Counted, EventKind, FutureState, Gauges};
 
@@ -32,6 +35,7 @@ pub(super) struct Env {
     /// When the scenario began, on the clock.
     start: AtomicU64,
     futures: Mutex<BTreeMap<u16, FutureEntry>>,
+    pub(super) connections: Connections,
 }
 
 /// The names of a scenario as numbers, so that a recorded row holds no string. Tasks come first, in their order.
@@ -43,19 +47,25 @@ pub(super) struct Names {
 
 impl Names {
     pub(super) fn of(scenario: &Scenario) -> Names {
-        let mut names = Names {
-            all: Vec::new(),
-            numbers: BTreeMap::new(),
-        };
+        let mut names = Names { all: Vec::new(), numbers: BTreeMap::new() };
         let tasks = scenario.tasks.iter().map(|task| task.name.as_str());
+        let channels = scenario.servers.iter().map(|server| server.name.as_str());
+        let channels = channels.chain(scenario.clients.iter().map(|client| client.name.as_str()));
         tasks
             .chain(scenario.promises.iter().map(|promise| promise.name.as_str()))
+            .chain(channels)
             .for_each(|name| names.add(name));
         visit(scenario, &mut |action| match action {
             Action::Mark { label } | Action::Warn { label } => names.add(label),
             Action::Return { value } => names.add(value),
             Action::Set { variable, .. } | Action::Stamp { variable } | Action::Read { variable } => {
                 names.add(variable);
+            }
+            // Line by line, without their ends: as a decoder gives them.
+            Action::Write { text, .. } => text.lines().for_each(|line| names.add(line)),
+            Action::Embed { messages, .. } => {
+                names.add(EMBEDDED);
+                messages.iter().for_each(|text| names.add(text));
             }
             Action::If {
                 condition: Condition::Equal { variable, .. } | Condition::Elapsed { variable, .. },
@@ -78,7 +88,12 @@ impl Names {
 
     /// A name's number. Only names that the scenario contains are asked for.
     pub(super) fn number(&self, name: &str) -> u16 {
-        self.numbers.get(name).copied().unwrap_or(u16::MAX)
+        self.known(name).unwrap_or(u16::MAX)
+    }
+
+    /// The number of what may be a name.
+    pub(super) fn known(&self, name: &str) -> Option<u16> {
+        self.numbers.get(name).copied()
     }
 
     pub(super) fn all(&self) -> &[Arc<str>] {
@@ -105,21 +120,27 @@ fn visit<'a>(scenario: &'a Scenario, f: &mut impl FnMut(&'a Action)) {
             }
         }
     }
+    fn handlers<'a>(handlers: &'a [HandlerSpec], f: &mut impl FnMut(&'a Action)) {
+        for handler in handlers {
+            if let HandlerKind::Reactor(reactions) = &handler.kind {
+                reactions.iter().for_each(|reaction| walk(&reaction.body, f));
+            }
+        }
+    }
     scenario.threads.iter().for_each(|thread| walk(&thread.steps, f));
     scenario.tasks.iter().for_each(|task| walk(&task.body, f));
+    for server in &scenario.servers {
+        handlers(&server.parent, f);
+        handlers(&server.child, f);
+    }
+    scenario.clients.iter().for_each(|client| handlers(&client.handlers, f));
 }
 
 /// Whether a policy has everything that a scenario needs.
 pub(super) fn supports(scenario: &Scenario, policy: &Policy) -> Result<(), RunError> {
     let mut needs_fixed_delay = false;
     visit(scenario, &mut |action| {
-        needs_fixed_delay |= matches!(
-            action,
-            Action::Periodic {
-                mode: Mode::FixedDelay,
-                ..
-            }
-        );
+        needs_fixed_delay |= matches!(action, Action::Periodic { mode: Mode::FixedDelay, .. });
     });
     if needs_fixed_delay && policy.fixed_delay == FixedDelay::Unsupported {
         return Err(RunError::Unsupported { what: "fixed delay" });
@@ -130,31 +151,26 @@ pub(super) fn supports(scenario: &Scenario, policy: &Policy) -> Result<(), RunEr
 /// Whether real time has everything that a scenario needs: nobody sets a machine's clock for a probe.
 pub(super) fn supports_real(scenario: &Scenario, policy: &Policy) -> Result<(), RunError> {
     if scenario.model.is_some() {
-        return Err(RunError::Unsupported {
-            what: "model in real time",
-        });
+        return Err(RunError::Unsupported { what: "model in real time" });
     }
     let by_calendar = |spec: &crate::scenario::LoopSpec| spec.policy(*policy).clock == TimerClock::Wall;
     if scenario.loops.iter().any(by_calendar) {
-        return Err(RunError::Unsupported {
-            what: "timers on the wall clock in real time",
-        });
+        return Err(RunError::Unsupported { what: "timers on the wall clock in real time" });
     }
     Ok(())
 }
 
 impl Env {
-    pub(super) fn new(scenario: &Scenario, clock: Clock, names: Names, loops: Vec<Handle>) -> Arc<Env> {
+    pub(super) fn new(
+        scenario: &Scenario,
+        clock: Clock,
+        names: Names,
+        loops: Vec<Handle>,
+        connections: Connections,
+    ) -> Arc<Env> {
         let futures = scenario.promises.iter().map(|promise| {
-            let owner = scenario
-                .loops
-                .iter()
-                .position(|l| l.name == promise.owner)
-                .unwrap_or(0);
-            (
-                names.number(&promise.name),
-                FutureEntry::Value(loops[owner].promise()),
-            )
+            let owner = scenario.loops.iter().position(|l| l.name == promise.owner).unwrap_or(0);
+            (names.number(&promise.name), FutureEntry::Value(loops[owner].promise()))
         });
         Arc::new(Env {
             clock,
@@ -165,6 +181,7 @@ impl Env {
             variables: names.all.iter().map(|_| AtomicI64::new(0)).collect(),
             start: AtomicU64::new(0),
             scenario: scenario.clone(),
+            connections,
             names,
         })
     }
@@ -186,8 +203,7 @@ impl Env {
 
     /// The loop of that name, or the given one.
     pub(super) fn loop_named(&self, name: Option<&str>, otherwise: usize) -> usize {
-        name.and_then(|name| self.scenario.loops.iter().position(|l| l.name == name))
-            .unwrap_or(otherwise)
+        name.and_then(|name| self.scenario.loops.iter().position(|l| l.name == name)).unwrap_or(otherwise)
     }
 
     /// The number of the next run of a task; the first is 1.
@@ -228,9 +244,7 @@ impl Env {
     /// What was counted of the tasks that are counted, times from `start`.
     pub(super) fn counted(&self, start: Time) -> BTreeMap<String, Counted> {
         let tallies = self.scenario.tasks.iter().zip(&self.tallies);
-        tallies
-            .filter_map(|(task, tally)| Some((task.name.clone(), tally.counted(start)?)))
-            .collect()
+        tallies.filter_map(|(task, tally)| Some((task.name.clone(), tally.counted(start)?))).collect()
     }
 
     /// What a loop counts now.
@@ -249,13 +263,12 @@ impl Env {
     /// Lets go of everything that refers back to the loops.
     pub(super) fn clear(&self) {
         self.lock_futures().clear();
+        self.connections.clear();
         self.loops.iter().for_each(Handle::discard);
     }
 
     fn lock_futures(&self) -> MutexGuard<'_, BTreeMap<u16, FutureEntry>> {
-        self.futures
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.futures.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
@@ -265,16 +278,21 @@ pub(super) struct RecordWarnings;
 
 impl Observer for RecordWarnings {
     fn warned(&self, tag: Tag, warning: Warning<'_>) {
-        let note = match warning {
-            Warning::Raised(_) => Note::Words("task raised an error"),
-            Warning::Slow(took) => Note::Took(took),
-        };
-        record(Row {
-            kind: EventKind::Warned,
-            task: Some(tag.0 as u16),
-            run: 0,
-            deadline: None,
-            note,
+        // A task of a pipeline has no name in the scenario.
+        let task = (tag != PIPELINE_TAG).then_some(tag.0 as u16);
+        let row = Row { task, ..Row::new(EventKind::Warned) };
+        record(match warning {
+            Warning::Raised(_) => row.note(Note::Words("task raised an error")),
+            Warning::Slow(took) => Row { value: Some(took), ..row.note(Note::Words("slow task")) },
         });
+    }
+
+    fn channel_warned(&self, channel: ChannelTag, warning: ChannelWarning<'_>) {
+        let words = match warning {
+            ChannelWarning::Discarded => "a message reached the tail and was dropped",
+            ChannelWarning::Exception(_) => "an error reached the tail",
+        };
+        let channel = Some(name_of(channel));
+        record(Row { channel, ..Row::new(EventKind::Warned).note(Note::Words(words)) });
     }
 }

@@ -15,6 +15,8 @@ pub(super) type Value = Option<u16>;
 pub(super) enum FutureEntry {
     /// Of a submitted task, or a promise.
     Value(Promise<Value>),
+    /// Of a channel's operation, which has no value.
+    Operation(Promise),
     /// Of a timer.
     Timer(Scheduled),
     /// Of the many timers of one task.
@@ -26,6 +28,7 @@ impl FutureEntry {
     pub(super) fn state(&self) -> FutureState {
         match self {
             FutureEntry::Value(promise) => promise.state(),
+            FutureEntry::Operation(promise) => promise.state(),
             FutureEntry::Timer(timer) => timer.future().state(),
             FutureEntry::Spread(timers) => {
                 let pending = timers.iter().find(|timer| !timer.future().is_done());
@@ -44,6 +47,7 @@ impl FutureEntry {
         match self {
             FutureEntry::Value(promise) if interrupt => promise.cancel_and_interrupt(),
             FutureEntry::Value(promise) => promise.cancel(),
+            FutureEntry::Operation(promise) => promise.cancel(),
             FutureEntry::Timer(scheduled) => timer(scheduled),
             FutureEntry::Spread(timers) => timers.iter().filter(|scheduled| timer(scheduled)).count() > 0,
         }
@@ -54,7 +58,7 @@ impl FutureEntry {
         match self {
             FutureEntry::Value(promise) => promise.is_interrupted(),
             FutureEntry::Timer(timer) => timer.future().is_interrupted(),
-            FutureEntry::Spread(_) => false,
+            FutureEntry::Operation(_) | FutureEntry::Spread(_) => false,
         }
     }
 
@@ -62,6 +66,7 @@ impl FutureEntry {
     pub(super) fn wait(&self, limit: Duration) -> bool {
         match self {
             FutureEntry::Value(promise) => promise.wait(limit),
+            FutureEntry::Operation(promise) => promise.wait(limit),
             FutureEntry::Timer(timer) => timer.future().wait(limit),
             FutureEntry::Spread(timers) => timers.iter().all(|timer| timer.future().wait(limit)),
         }
@@ -71,7 +76,7 @@ impl FutureEntry {
     pub(super) fn value(&self) -> Value {
         match self {
             FutureEntry::Value(promise) => promise.outcome()?.ok().flatten(),
-            FutureEntry::Timer(_) | FutureEntry::Spread(_) => None,
+            FutureEntry::Operation(_) | FutureEntry::Timer(_) | FutureEntry::Spread(_) => None,
         }
     }
 
@@ -79,6 +84,7 @@ impl FutureEntry {
     pub(super) fn listen(&self, tag: Tag, work: impl FnOnce() + Send + 'static) {
         match self {
             FutureEntry::Value(promise) => promise.listen(tag, work),
+            FutureEntry::Operation(promise) => promise.listen(tag, work),
             FutureEntry::Timer(timer) => timer.future().listen(tag, work),
             FutureEntry::Spread(timers) => {
                 if let Some(timer) = timers.last() {

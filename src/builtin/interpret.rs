@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use super::env::Env;
 use super::futures::{FutureEntry, Value};
+use super::net::name_of;
+use crate::channel::{Channel, Context};
 use crate::event_loop::Tag;
 use crate::recorder::{Note, Row, record, record_gauges};
 use crate::scenario::{Action, Condition, Record};
@@ -15,28 +17,39 @@ use crate::time::Time;
 use crate::trace::EventKind;
 use crate::world::WorldEnded;
 
-/// Where actions are carried out: by which task and run, on which loop.
-#[derive(Clone, Copy, Debug)]
+/// Where actions are carried out: by which task and run, on which loop, by which channel's handler.
+#[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) task: Option<u16>,
     pub(super) run: u32,
     pub(super) on: usize,
+    /// The handler whose reaction this is, or that gave the task.
+    pub(super) at: Option<Context>,
+    /// The connection that a listening channel's handler sees.
+    pub(super) accepted: Option<Channel>,
 }
 
 impl Place {
+    /// An outside thread's.
+    pub(super) const OUTSIDE: Place = Place { task: None, run: 0, on: 0, at: None, accepted: None };
+
     fn row(&self, kind: EventKind, note: Note) -> Row {
-        Row {
-            kind,
-            task: self.task,
-            run: self.run,
-            deadline: None,
-            note,
-        }
+        let channel = self.at.as_ref().map(|ctx| name_of(ctx.channel().tag()));
+        Row { task: self.task, run: self.run, channel, ..Row::new(kind).note(note) }
     }
 
-    fn note(&self, kind: EventKind, note: Note) {
+    pub(super) fn note(&self, kind: EventKind, note: Note) {
         record(self.row(kind, note));
     }
+}
+
+/// Which run of which task, on which loop.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    pub(super) task: u16,
+    /// The first is 1.
+    pub(super) number: u32,
+    pub(super) on: usize,
 }
 
 /// Whether a body goes on after an action.
@@ -54,20 +67,11 @@ thread_local! {
 }
 
 impl Env {
-    /// One run of a task; the value that it returns.
-    pub(super) fn run_body(
-        self: &Arc<Self>,
-        task: u16,
-        run: u32,
-        on: usize,
-        deadline: Option<Time>,
-    ) -> Value {
-        let spec = &self.scenario.tasks[usize::from(task)];
-        let place = Place {
-            task: Some(task),
-            run,
-            on,
-        };
+    /// One run of a task, for the handler that gave it where one did; the value that it returns.
+    pub(super) fn run_body(self: &Arc<Self>, which: Run, deadline: Option<Time>, at: Option<&Context>) -> Value {
+        let spec = &self.scenario.tasks[usize::from(which.task)];
+        let place =
+            Place { task: Some(which.task), run: which.number, on: which.on, at: at.cloned(), accepted: None };
         let depth = DEPTH.get() + 1;
         DEPTH.set(depth);
         let began = self.run_begins(&place, spec.record, deadline, depth);
@@ -76,7 +80,7 @@ impl Env {
         match (&result, spec.record) {
             (Ok(_), Record::Starts) => {}
             (Ok(_), Record::Each) => place.note(EventKind::End, Note::None),
-            (_, Record::Count) => self.tallies[usize::from(task)].ends(began, self.clock.now()),
+            (_, Record::Count) => self.tallies[usize::from(which.task)].ends(began, self.clock.now()),
             (Err(payload), _) if payload.is::<WorldEnded>() => {}
             (Err(_), _) => place.note(EventKind::Threw, Note::None),
         }
@@ -91,13 +95,7 @@ impl Env {
         let began = self.clock.now();
         match (kept, place.task) {
             (Record::Count, Some(task)) => self.tallies[usize::from(task)].begins(began, depth),
-            _ => record(Row {
-                kind: EventKind::Start,
-                task: place.task,
-                run: place.run,
-                deadline,
-                note: Note::None,
-            }),
+            _ => record(Row { deadline, ..place.row(EventKind::Start, Note::None) }),
         }
         began
     }
@@ -120,11 +118,7 @@ impl Env {
             Action::OnRun { run, body } if *run == place.run => return self.carry_out(body, place),
             Action::OnRun { .. } => {}
             Action::Repeat { times, body } => return self.repeat(*times, body, place),
-            Action::If {
-                condition,
-                then,
-                otherwise,
-            } => {
+            Action::If { condition, then, otherwise } => {
                 let holds = self.decide(condition, place);
                 return self.carry_out(if holds { then } else { otherwise }, place);
             }
@@ -142,15 +136,25 @@ impl Env {
             }
             Action::Read { variable } => {
                 let value = self.variable(variable).load(Ordering::Relaxed);
-                place.note(
-                    EventKind::Read,
-                    Note::Variable(self.names.number(variable), value),
-                );
+                place.note(EventKind::Read, Note::Variable(self.names.number(variable), value));
             }
             Action::Listen { future, task } => self.listen(future, task, place),
             Action::Complete { promise } => self.complete(promise, place),
             Action::Cancel { task, interrupt } => self.cancel(task, *interrupt, place),
             Action::Wait { future, limit } => self.wait(future, *limit, place),
+            Action::Bind { .. }
+            | Action::Connect { .. }
+            | Action::StopReconnecting { .. }
+            | Action::Write { .. }
+            | Action::Close { .. }
+            | Action::CloseAccepted { .. }
+            | Action::OnClosed { .. }
+            | Action::EndOutput { .. }
+            | Action::AskLoop
+            | Action::AskRemote
+            | Action::AskOpen
+            | Action::Compose { .. }
+            | Action::Embed { .. } => self.act_on_channels(action, place),
             Action::Shutdown { on } => {
                 place.note(EventKind::StopAsked, Note::None);
                 self.loops[self.loop_named(on.as_deref(), place.on)].stop();
@@ -169,8 +173,8 @@ impl Env {
             | Action::ScheduleAt { task, on, .. }
             | Action::Spread { task, on, .. }
             | Action::Periodic { task, on, .. } => {
-                let on = self.loop_named(on.as_deref(), place.on);
-                self.hand_over(action, self.names.number(task), on);
+                let on = self.target(on.as_deref(), place);
+                self.hand_over(action, self.names.number(task), on, place.at.as_ref());
             }
         }
         Flow::Next
@@ -215,24 +219,20 @@ impl Env {
         let note = match self.future(future) {
             None => Note::Outcome(number, "no such future yet"),
             Some(entry) if !entry.wait(limit) => Note::Outcome(number, "stopped at the limit"),
-            Some(entry) => entry
-                .value()
-                .map_or(Note::Outcome(number, "done"), |value| Note::Value(number, value)),
+            Some(entry) => entry.value().map_or(Note::Outcome(number, "done"), |value| Note::Value(number, value)),
         };
         place.note(EventKind::Waited, note);
     }
 
     fn listen(self: &Arc<Self>, future: &str, task: &str, place: &Place) {
         let Some(entry) = self.future(future) else {
-            place.note(
-                EventKind::Waited,
-                Note::Outcome(self.names.number(future), "no such future yet"),
-            );
+            place.note(EventKind::Waited, Note::Outcome(self.names.number(future), "no such future yet"));
             return;
         };
-        let (env, task, on) = (self.clone(), self.names.number(task), place.on);
+        let (env, task, on, at) = (self.clone(), self.names.number(task), place.on, place.at.clone());
         entry.listen(Tag(u32::from(task)), move || {
-            env.run_body(task, env.next_run(task), on, None);
+            let run = Run { task, number: env.next_run(task), on };
+            env.run_body(run, None, at.as_ref());
         });
     }
 
@@ -242,10 +242,7 @@ impl Env {
             Some(false) => "not cancelled: done or running",
             None => "no such future yet",
         };
-        place.note(
-            EventKind::Cancelled,
-            Note::Outcome(self.names.number(task), words),
-        );
+        place.note(EventKind::Cancelled, Note::Outcome(self.names.number(task), words));
     }
 
     fn decide(&self, condition: &Condition, place: &Place) -> bool {
@@ -258,6 +255,14 @@ impl Env {
                 let stamp = Time::from_nanos(u64::try_from(stamp).unwrap_or(0));
                 stamp == Time::ZERO || self.clock.now().since(stamp) >= *at_least
             }
+        }
+    }
+
+    /// The loop that an action is for; `channel` is the handler's channel's.
+    fn target(&self, on: Option<&str>, place: &Place) -> usize {
+        match (on, &place.at) {
+            (Some("channel"), Some(ctx)) => self.loop_of(ctx.channel()),
+            (on, _) => self.loop_named(on, place.on),
         }
     }
 

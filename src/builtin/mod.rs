@@ -1,9 +1,11 @@
 //! The built-in loop as a subject: carries a scenario out, in real or in virtual time, and gives the trace.
 
+mod channels;
 mod env;
 mod futures;
 mod hand_over;
 mod interpret;
+mod net;
 mod stage;
 mod tally;
 
@@ -54,10 +56,18 @@ pub enum RunError {
         /// Its answer.
         error: std::io::Error,
     },
-    /// A judge read a claim that the probe doesn't have, or left one out: a defect of the probe.
+    /// The process may not open as many descriptors as the clients need.
     #[error(
-        "the judge's readings and the claims of case {case} differ at {id}; this is a defect of the probe"
+        "{needed} descriptors are needed and {limit} are allowed; raise the limit (ulimit -n {needed}) or ask for fewer clients"
     )]
+    Descriptors {
+        /// How many the scenario needs.
+        needed: u64,
+        /// How many the process may have.
+        limit: u64,
+    },
+    /// A judge read a claim that the probe doesn't have, or left one out: a defect of the probe.
+    #[error("the judge's readings and the claims of case {case} differ at {id}; this is a defect of the probe")]
     Judge {
         /// The claim's id.
         id: String,
@@ -80,10 +90,7 @@ pub enum RunError {
 /// What exploring a model came to, as a trace.
 fn explore(model: &Model, policy: &Policy) -> Outcome {
     let Model::Wakeup { posts } = model;
-    Outcome {
-        trace: wakeup_model::trace(policy.wake, *posts),
-        noise: None,
-    }
+    Outcome { trace: wakeup_model::trace(policy.wake, *posts), noise: None }
 }
 
 /// Checks that a policy can carry a scenario out.

@@ -10,14 +10,16 @@ use crossbeam_channel::{Receiver, Sender};
 
 use super::env::{Env, Names, RecordWarnings, supports_real};
 use super::interpret::Place;
+use super::net::Connections;
 use super::{Outcome, RunError, check, explore};
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::event_loop::{EventLoop, Handle};
-use crate::policy::Policy;
+use crate::net::{MemoryNetwork, MemorySettings, TcpNetwork};
+use crate::policy::{Policy, PolicyName};
 use crate::poller::{MioPoller, Poller, SimulatedPoller};
-use crate::recorder::{CAPACITY, Note, Recorder, Row, record};
-use crate::scenario::Scenario;
+use crate::recorder::{CAPACITY, Recorder, Row, record};
+use crate::scenario::{Role, Scenario};
 use crate::sys::{self, ThreadId};
 use crate::time::Time;
 use crate::trace::{EventKind, LoopCounters, Trace};
@@ -33,7 +35,7 @@ const STACK: usize = 32 << 20;
 ///
 /// # Errors
 /// A scenario or policy that doesn't fit, or a world in which nothing is left to happen.
-pub fn run_virtual(scenario: &Scenario, policy: Policy) -> Result<Outcome, RunError> {
+pub fn run_virtual(scenario: &Scenario, policy: Policy, seed: u64) -> Result<Outcome, RunError> {
     check(scenario, &policy)?;
     if let Some(model) = &scenario.model {
         return Ok(explore(model, &policy));
@@ -46,11 +48,11 @@ pub fn run_virtual(scenario: &Scenario, policy: Policy) -> Result<Outcome, RunEr
         let poller = Box::new(SimulatedPoller::new(world.clone(), actor, late_wake));
         (Entrance::Actor(world.clone(), actor), poller as Box<dyn Poller>)
     });
-    let mut stage = Stage::new(scenario, policy, clock, loops.collect());
-    let entrances = scenario
-        .threads
-        .iter()
-        .map(|t| Entrance::Actor(world.clone(), world.register(&t.name)));
+    let settings = MemorySettings { latency: scenario.environment.link, ..MemorySettings::default() };
+    let network = Arc::new(MemoryNetwork::new(world.clone(), settings));
+    let connections = Connections::new(scenario, network, policy, seed);
+    let mut stage = Stage::new(scenario, policy, clock, loops.collect(), connections)?;
+    let entrances = scenario.threads.iter().map(|t| Entrance::Actor(world.clone(), world.register(&t.name)));
     let entrances: Vec<Entrance> = entrances.collect();
     let director = world.register("the end of the window");
     match stage.raise_all(entrances, Entrance::Actor(world.clone(), director)) {
@@ -64,10 +66,7 @@ pub fn run_virtual(scenario: &Scenario, policy: Policy) -> Result<Outcome, RunEr
     stage.join_all();
     match world.stuck() {
         Some(stuck) => Err(stuck.into()),
-        None => Ok(Outcome {
-            trace: stage.trace(Time::ZERO),
-            noise: None,
-        }),
+        None => Ok(Outcome { trace: stage.trace(Time::ZERO), noise: None }),
     }
 }
 
@@ -75,28 +74,22 @@ pub fn run_virtual(scenario: &Scenario, policy: Policy) -> Result<Outcome, RunEr
 ///
 /// # Errors
 /// A scenario or policy that doesn't fit, a system out of threads or descriptors, or the limit.
-pub fn run_real(scenario: &Scenario, policy: Policy, limit: Duration) -> Result<Outcome, RunError> {
+pub fn run_real(scenario: &Scenario, policy: Policy, seed: u64, limit: Duration) -> Result<Outcome, RunError> {
     check(scenario, &policy)?;
     supports_real(scenario, &policy)?;
+    check_descriptors(scenario)?;
     let clock = Clock::wall();
-    let Clock::Wall(origin) = clock else {
-        unreachable!("Clock::wall gives a wall clock")
-    };
+    let Clock::Wall(origin) = clock else { unreachable!("Clock::wall gives a wall clock") };
     let pollers = scenario.loops.iter().map(|_| {
-        let poller = MioPoller::new(origin).map_err(|error| RunError::System {
-            what: "a poller",
-            error,
-        })?;
+        let poller = MioPoller::new(origin).map_err(|error| RunError::System { what: "a poller", error })?;
         Ok((Entrance::Thread, Box::new(poller) as Box<dyn Poller>))
     });
     let pollers = pollers.collect::<Result<Vec<_>, RunError>>()?;
-    let mut stage = Stage::new(scenario, policy, clock.clone(), pollers);
+    let connections = Connections::new(scenario, Arc::new(TcpNetwork::new()), policy, seed);
+    let mut stage = Stage::new(scenario, policy, clock.clone(), pollers, connections)?;
     let control = Control::start(origin);
     stage.raise_loops()?;
-    stage
-        .loop_threads
-        .iter()
-        .for_each(|thread| control.watch(*thread));
+    stage.loop_threads.iter().for_each(|thread| control.watch(*thread));
     clock.spend(SETTLE);
     let start = clock.now();
     stage.env.set_start(start);
@@ -106,10 +99,20 @@ pub fn run_real(scenario: &Scenario, policy: Policy, limit: Duration) -> Result<
     let ended = stage.join_until(start.after(limit), limit);
     let noise = control.finish(start);
     ended?;
-    Ok(Outcome {
-        trace: stage.trace(start),
-        noise: Some(noise),
-    })
+    Ok(Outcome { trace: stage.trace(start), noise: Some(noise) })
+}
+
+/// Descriptors that the process needs beside those of the scenario.
+const OTHER_DESCRIPTORS: u64 = 64;
+
+/// Whether the process may open what a scenario needs: three for each loop, two for each connection.
+fn check_descriptors(scenario: &Scenario) -> Result<(), RunError> {
+    let clients: u64 = scenario.clients.iter().map(|client| u64::from(client.count)).sum();
+    let needed = 3 * scenario.loops.len() as u64 + 2 * clients + scenario.servers.len() as u64 + OTHER_DESCRIPTORS;
+    match sys::descriptor_limit() {
+        Some(limit) if limit < needed => Err(RunError::Descriptors { needed, limit }),
+        _ => Ok(()),
+    }
 }
 
 /// How a thread becomes part of the run.
@@ -153,41 +156,25 @@ impl Stage {
         policy: Policy,
         clock: Clock,
         pollers: Vec<(Entrance, Box<dyn Poller>)>,
-    ) -> Stage {
-        let loops = scenario
-            .loops
-            .iter()
-            .zip(pollers)
-            .map(|(spec, (entrance, poller))| {
-                let observer = Arc::new(RecordWarnings);
-                (
-                    entrance,
-                    EventLoop::new(
-                        clock.clone(),
-                        poller,
-                        spec.policy(policy),
-                        spec.slow_task,
-                        observer,
-                    ),
-                )
-            });
-        let loops: Vec<(Entrance, EventLoop)> = loops.collect();
-        let handles = loops
-            .iter()
-            .map(|(_, event_loop)| event_loop.handle().clone())
-            .collect();
-        let recorder = Recorder::new(clock.clone(), CAPACITY);
-        let env = Env::new(scenario, clock, Names::of(scenario), handles);
-        let ended = crossbeam_channel::unbounded();
-        Stage {
-            env,
-            recorder,
-            loops,
-            loop_threads: Vec::new(),
-            threads: Vec::new(),
-            ended,
-            gone: Vec::new(),
+        connections: Connections,
+    ) -> Result<Stage, RunError> {
+        let mut loops = Vec::new();
+        for (spec, (entrance, poller)) in scenario.loops.iter().zip(pollers) {
+            let policy = match spec.role {
+                Role::Subject | Role::Executor => spec.policy(policy),
+                // What the loop under test talks to is sound, whatever defect was put into that.
+                Role::Peer => PolicyName::Netty.policy(),
+            };
+            let observer = Arc::new(RecordWarnings);
+            let event_loop = EventLoop::new(clock.clone(), poller, policy, spec.slow_task, observer);
+            let event_loop = event_loop.map_err(|error| RunError::System { what: "a poller", error })?;
+            loops.push((entrance, event_loop));
         }
+        let handles = loops.iter().map(|(_, event_loop)| event_loop.handle().clone()).collect();
+        let recorder = Recorder::new(clock.clone(), CAPACITY);
+        let env = Env::new(scenario, clock, Names::of(scenario), handles, connections);
+        let ended = crossbeam_channel::unbounded();
+        Ok(Stage { env, recorder, loops, loop_threads: Vec::new(), threads: Vec::new(), ended, gone: Vec::new() })
     }
 
     /// Starts every thread of a virtual run; the director stops the loops at the end of the window.
@@ -211,20 +198,15 @@ impl Stage {
         for (index, (entrance, mut event_loop)) in loops.into_iter().enumerate() {
             let (name, ready) = (self.env.scenario.loops[index].name.clone(), ready.clone());
             let attach = (self.recorder.clone(), name.clone());
+            let in_loop = self.env.scenario.loops[index].role != Role::Executor;
             self.spawn(&name, move || {
-                let _attached = attach.0.attach(&attach.1, true);
+                let _attached = attach.0.attach(&attach.1, in_loop);
                 // The receiver waits for all loops, so it is there.
                 let _ = ready.send(sys::thread_id());
                 entrance.play(|| {
                     // A poller that fails ends its loop; what it should have run is then missing from the trace.
                     let _ = event_loop.run();
-                    record(Row {
-                        kind: EventKind::Stopped,
-                        task: None,
-                        run: 0,
-                        deadline: None,
-                        note: Note::None,
-                    });
+                    record(Row::new(EventKind::Stopped));
                 });
             })?;
         }
@@ -241,14 +223,7 @@ impl Stage {
                 let _attached = attach.0.attach(&attach.1, false);
                 entrance.play(|| {
                     let steps = &env.scenario.threads[index].steps;
-                    env.carry_out(
-                        steps,
-                        &Place {
-                            task: None,
-                            run: 0,
-                            on: 0,
-                        },
-                    );
+                    env.carry_out(steps, &Place::OUTSIDE);
                 });
             })?;
         }
@@ -262,14 +237,8 @@ impl Stage {
             let _ = catch_unwind(AssertUnwindSafe(part));
             let _ = ended.send(thread);
         };
-        let spawned = std::thread::Builder::new()
-            .name(name.into())
-            .stack_size(STACK)
-            .spawn(run);
-        let thread = spawned.map_err(|error| RunError::System {
-            what: "a thread",
-            error,
-        })?;
+        let spawned = std::thread::Builder::new().name(name.into()).stack_size(STACK).spawn(run);
+        let thread = spawned.map_err(|error| RunError::System { what: "a thread", error })?;
         self.threads.push((name.into(), thread));
         Ok(())
     }
@@ -301,10 +270,7 @@ impl Stage {
         self.play_until(until);
         let missing = self.threads.iter().find(|(name, _)| !self.gone.contains(name));
         if let Some((thread, _)) = missing {
-            return Err(RunError::Timeout {
-                thread: thread.clone(),
-                limit,
-            });
+            return Err(RunError::Timeout { thread: thread.clone(), limit });
         }
         self.join_all();
         Ok(())
@@ -312,24 +278,19 @@ impl Stage {
 
     fn trace(&self, start: Time) -> Trace {
         let (events, dropped) = self.recorder.collect(start, self.env.names.all());
-        let counters = self
-            .env
-            .loops
-            .iter()
-            .zip(&self.env.scenario.loops)
-            .map(|(handle, spec)| {
-                let counters = handle.counters();
-                LoopCounters {
-                    name: spec.name.clone(),
-                    tasks: counters.tasks(),
-                    timers: counters.timers(),
-                    polls: counters.polls(),
-                    wakeups: counters.wakeups(),
-                    pending_tasks: handle.pending_tasks() as u64,
-                    pending_timers: handle.pending_timers() as u64,
-                    longest_turn: counters.longest_turn(),
-                }
-            });
+        let counters = self.env.loops.iter().zip(&self.env.scenario.loops).map(|(handle, spec)| {
+            let counters = handle.counters();
+            LoopCounters {
+                name: spec.name.clone(),
+                tasks: counters.tasks(),
+                timers: counters.timers(),
+                polls: counters.polls(),
+                wakeups: counters.wakeups(),
+                pending_tasks: handle.pending_tasks() as u64,
+                pending_timers: handle.pending_timers() as u64,
+                longest_turn: counters.longest_turn(),
+            }
+        });
         let trace = Trace {
             events,
             loops: counters.collect(),

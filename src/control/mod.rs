@@ -70,13 +70,7 @@ impl Control {
         }
         drop(ready);
         let pinned = looking.iter().filter(|&pinned| pinned).count() == usable.len().max(1);
-        Control {
-            origin,
-            stop,
-            sentinels,
-            pinned,
-            turn: AtomicUsize::new(0),
-        }
+        Control { origin, stop, sentinels, pinned, turn: AtomicUsize::new(0) }
     }
 
     /// Watches a loop's thread from now on: how long it is ready but not running. Call it before the loop's work
@@ -139,9 +133,7 @@ fn noise(records: &[Record], pinned: bool, start: Time) -> Noise {
         .flat_map(|record| {
             let stalls = record.stalls.since(start, &record.seen_by);
             let run_queue = record.run_queue.since(start, "run queue");
-            stalls
-                .chain(run_queue)
-                .chain(record.throttled.since(start, "throttled"))
+            stalls.chain(run_queue).chain(record.throttled.since(start, "throttled"))
         })
         .collect();
     disturbed.sort_by_key(|seen| (seen.stretch.from, seen.stretch.to));
@@ -197,13 +189,7 @@ mod tests {
             .iter()
             .map(|seen| (seen.seen_by.as_str(), seen.stretch.from, seen.stretch.to))
             .collect();
-        assert_eq!(
-            seen,
-            [
-                ("cpu 3", Time::ZERO, us(4_000)),
-                ("throttled", us(2_000), us(3_000))
-            ]
-        );
+        assert_eq!(seen, [("cpu 3", Time::ZERO, us(4_000)), ("throttled", us(2_000), us(3_000))]);
         assert_eq!((noise.sentinels, noise.longest_stall_ms), (2, 5.0));
         assert_eq!(noise.histogram.iter().map(|bin| bin.count).sum::<u64>(), 2);
         assert_eq!((noise.run_queue_ms, noise.throttled_ms), (None, None));

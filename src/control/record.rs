@@ -10,9 +10,7 @@ use crate::result::{Bin, Disturbance};
 use crate::time::{Time, nanos};
 
 /// Upper bounds of the histogram's bins in microseconds; one more bin has no bound.
-const BOUNDS_US: [u64; 11] = [
-    50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000,
-];
+const BOUNDS_US: [u64; 11] = [50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000];
 
 /// How late the wakes were. A lateness on a bound belongs to the bin below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,10 +45,7 @@ pub(super) struct Stretches {
 
 impl Stretches {
     pub(super) fn with_room_for(limit: usize) -> Stretches {
-        Stretches {
-            stretches: Vec::with_capacity(limit),
-            limit,
-        }
+        Stretches { stretches: Vec::with_capacity(limit), limit }
     }
 
     /// Notes a stretch. They come in the order of their ends.
@@ -70,10 +65,7 @@ impl Stretches {
     pub(super) fn since(&self, start: Time, seen_by: &str) -> impl Iterator<Item = Disturbance> {
         let after_start = self.stretches.iter().filter(move |stretch| stretch.to >= start);
         after_start.map(move |stretch| Disturbance {
-            stretch: Stretch {
-                from: rebased(stretch.from, start),
-                to: rebased(stretch.to, start),
-            },
+            stretch: Stretch { from: rebased(stretch.from, start), to: rebased(stretch.to, start) },
             seen_by: seen_by.to_owned(),
         })
     }
@@ -93,11 +85,7 @@ pub(super) struct Total {
 
 impl Total {
     pub(super) fn starting(sampled: Time, total: Duration) -> Total {
-        Total {
-            first: total,
-            last: total,
-            sampled,
-        }
+        Total { first: total, last: total, sampled }
     }
 
     /// Takes a sample. When the total rose by the threshold or more, returns the stretch in which the held-up time
@@ -107,10 +95,8 @@ impl Total {
         let rise = total.saturating_sub(self.last);
         let previous = self.sampled;
         (self.last, self.sampled) = (self.last.max(total), at);
-        (rise >= threshold).then(|| Stretch {
-            from: Time::from_nanos(previous.as_nanos().saturating_sub(nanos(rise))),
-            to: at,
-        })
+        (rise >= threshold)
+            .then(|| Stretch { from: Time::from_nanos(previous.as_nanos().saturating_sub(nanos(rise))), to: at })
     }
 
     /// By how much it rose over all samples.
@@ -122,10 +108,7 @@ impl Total {
 /// The first point after `now` on the grid of `period` through `due`.
 pub(super) fn next_due(due: Time, now: Time, period: Duration) -> Time {
     let missed = nanos(now.since(due)) / nanos(period).max(1);
-    Time::from_nanos(
-        due.as_nanos()
-            .saturating_add((missed + 1).saturating_mul(nanos(period))),
-    )
+    Time::from_nanos(due.as_nanos().saturating_add((missed + 1).saturating_mul(nanos(period))))
 }
 
 #[cfg(test)]
@@ -144,10 +127,7 @@ mod tests {
     }
 
     fn stretch(from: u64, to: u64) -> Stretch {
-        Stretch {
-            from: ms(from),
-            to: ms(to),
-        }
+        Stretch { from: ms(from), to: ms(to) }
     }
 
     fn noted(limit: usize, stretches: &[(u64, u64)]) -> Stretches {
@@ -165,11 +145,7 @@ mod tests {
             histogram.note(Duration::from_micros(late_us));
         }
         histogram.note(Duration::from_nanos(50_001));
-        let counts: Vec<_> = histogram
-            .bins()
-            .iter()
-            .map(|bin| (bin.up_to_us, bin.count))
-            .collect();
+        let counts: Vec<_> = histogram.bins().iter().map(|bin| (bin.up_to_us, bin.count)).collect();
         assert_eq!(counts[0], (Some(50), 2));
         assert_eq!(counts[1], (Some(100), 2));
         assert_eq!(counts[6], (Some(5_000), 1));
@@ -204,10 +180,7 @@ mod tests {
     fn stretches_before_the_start_are_dropped_and_those_across_it_are_cut() {
         let stretches = noted(9, &[(1, 3), (8, 12), (15, 20)]);
         let rebased: Vec<_> = stretches.since(ms(10), "cpu 1").collect();
-        assert_eq!(
-            rebased.iter().map(|seen| seen.stretch).collect::<Vec<_>>(),
-            [stretch(0, 2), stretch(5, 10)]
-        );
+        assert_eq!(rebased.iter().map(|seen| seen.stretch).collect::<Vec<_>>(), [stretch(0, 2), stretch(5, 10)]);
         assert!(rebased.iter().all(|seen| seen.seen_by == "cpu 1"));
     }
 
@@ -216,10 +189,7 @@ mod tests {
         let mut total = Total::starting(ms(100), for_ms(7));
         assert_eq!(total.sample(ms(102), for_ms(8), THRESHOLD), None);
         // 20 ms were added at once: their wait began up to 20 ms before the sample at 102.
-        assert_eq!(
-            total.sample(ms(104), for_ms(28), THRESHOLD),
-            Some(stretch(82, 104))
-        );
+        assert_eq!(total.sample(ms(104), for_ms(28), THRESHOLD), Some(stretch(82, 104)));
         assert_eq!(total.sample(ms(106), for_ms(28), THRESHOLD), None);
         assert_eq!(total.rise(), for_ms(21));
     }

@@ -122,10 +122,7 @@ struct OwnWaits {
 
 impl OwnWaits {
     fn of_this_thread() -> OwnWaits {
-        let mut own = OwnWaits {
-            source: sys::thread_id().and_then(ThreadScheduling::open),
-            last: Duration::ZERO,
-        };
+        let mut own = OwnWaits { source: sys::thread_id().and_then(ThreadScheduling::open), last: Duration::ZERO };
         own.since_last();
         own
     }
@@ -147,22 +144,13 @@ impl Sentinel {
         room: usize,
         throttling: Option<Throttling>,
     ) -> Sentinel {
-        Sentinel {
-            cpu,
-            origin,
-            stop,
-            throttling,
-            own: OwnWaits::default(),
-            record: Record::new(cpu, room),
-        }
+        Sentinel { cpu, origin, stop, throttling, own: OwnWaits::default(), record: Record::new(cpu, room) }
     }
 
     /// Starts it; `None` when the process may have no more threads.
     pub(super) fn spawn(self, ready: Sender<bool>) -> Option<Handle> {
         let (watch, to_watch) = crossbeam_channel::bounded(WATCHED);
-        let thread = std::thread::Builder::new()
-            .name("sentinel".into())
-            .spawn(move || self.run(ready, &to_watch));
+        let thread = std::thread::Builder::new().name("sentinel".into()).spawn(move || self.run(ready, &to_watch));
         let thread = thread.ok()?;
         Some(Handle { watch, thread })
     }
@@ -229,18 +217,12 @@ impl Sentinel {
     }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "sentinels watch the machine, on no clock but its own"
-)]
+#[expect(clippy::disallowed_methods, reason = "sentinels watch the machine, on no clock but its own")]
 pub(super) fn now(origin: Instant) -> Time {
     Time::ZERO.after(Instant::now().saturating_duration_since(origin))
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a sentinel's sleep is what it measures; it is in no virtual run"
-)]
+#[expect(clippy::disallowed_methods, reason = "a sentinel's sleep is what it measures; it is in no virtual run")]
 fn sleep_until(origin: Instant, due: Time) {
     std::thread::sleep(due.since(now(origin)));
 }

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fmt::Debug;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -9,12 +10,14 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender};
 
+use super::io_table::IoTable;
 use super::scheduled::Timer;
 use super::wake_flag::WakeFlag;
-use super::{Counters, Executor, Observer, Rejected, Tag, Task, TimerHeap, Warning};
+use super::{Counters, Executor, IoHandler, Observer, Rejected, Tag, Task, TimerHeap, Warning};
 use crate::clock::Clock;
+use crate::net::{Registrar, Source, Token};
 use crate::policy::{Cancelled, ErrorLog, Listeners, Policy, Submission, TaskError, WakeUp};
-use crate::poller::Wake;
+use crate::poller::{Poller, Wake};
 use crate::promise::{Failure, Promise};
 use crate::time::Time;
 use crate::world::WorldEnded;
@@ -36,6 +39,8 @@ pub(super) struct Shared {
     pub(super) flag: WakeFlag,
     pub(super) stopping: AtomicBool,
     pub(super) ended: AtomicBool,
+    pub(super) io: Mutex<IoTable>,
+    registrar: Registrar,
     pub(super) queue: Receiver<Post>,
     post: Sender<Post>,
     waker: Arc<dyn Wake>,
@@ -70,9 +75,9 @@ impl Handle {
         clock: Clock,
         policy: Policy,
         slow_task: Option<Duration>,
-        waker: Arc<dyn Wake>,
+        poller: &dyn Poller,
         observer: Arc<dyn Observer>,
-    ) -> Handle {
+    ) -> io::Result<Handle> {
         let (post, queue) = crossbeam_channel::unbounded();
         let shared = Shared {
             clock,
@@ -84,16 +89,46 @@ impl Handle {
             flag: WakeFlag::new(policy.wake == WakeUp::WhenAsleep),
             stopping: AtomicBool::new(false),
             ended: AtomicBool::new(false),
+            io: Mutex::default(),
+            registrar: poller.registrar()?,
             queue,
             post,
-            waker,
+            waker: poller.waker(),
             turn_began: AtomicU64::new(0),
             identity: NEXT_IDENTITY.fetch_add(1, Ordering::Relaxed),
             lost_one: AtomicBool::new(false),
         };
-        Handle {
-            shared: Arc::new(shared),
+        Ok(Handle { shared: Arc::new(shared) })
+    }
+
+    /// Whether both are handles of the same loop.
+    pub fn is(&self, other: &Handle) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    /// What hears of its warnings.
+    pub fn observer(&self) -> &dyn Observer {
+        &*self.shared.observer
+    }
+
+    /// Has the poller tell this handler of a source.
+    ///
+    /// # Errors
+    /// What the poller reports.
+    pub fn watch(&self, source: &mut dyn Source, handler: Arc<dyn IoHandler>) -> io::Result<Token> {
+        let token = self.shared.lock_io().insert(handler);
+        let watched = source.register(&self.shared.registrar, token);
+        if watched.is_err() {
+            self.shared.lock_io().remove(token);
         }
+        watched.map(|()| token)
+    }
+
+    /// Has the poller tell of it no more.
+    pub fn unwatch(&self, source: &mut dyn Source, token: Token) {
+        // A source that the poller no longer knows is as good as deregistered.
+        let _ = source.deregister(&self.shared.registrar);
+        self.shared.lock_io().remove(token);
     }
 
     /// Its counters.
@@ -106,11 +141,13 @@ impl Handle {
         &self.shared.policy
     }
 
-    /// Drops every task and timer that waits: of a loop that has ended, what refers back to it.
+    /// Drops every task, timer and source that waits: of a loop that has ended, what refers back to it.
     pub fn discard(&self) {
         let timers = std::mem::take(&mut *self.shared.lock_timers());
         drop(timers);
         self.shared.queue.try_iter().for_each(drop);
+        let io = std::mem::take(&mut *self.shared.lock_io());
+        drop(io);
     }
 
     /// How many tasks wait.
@@ -147,10 +184,7 @@ impl Handle {
                 };
             }
         };
-        self.execute(Task {
-            tag,
-            work: Box::new(run),
-        })?;
+        self.execute(Task { tag, work: Box::new(run) })?;
         Ok(future)
     }
 
@@ -206,15 +240,22 @@ impl Executor for Handle {
 }
 
 impl Shared {
-    pub(super) fn become_current(&self) {
-        RUNNING.set(self.identity);
+    /// Makes the calling thread this loop's for as long as `work` runs.
+    pub(super) fn as_current<R>(&self, work: impl FnOnce() -> R) -> R {
+        let before = RUNNING.replace(self.identity);
+        let result = work();
+        RUNNING.set(before);
+        result
+    }
+
+    pub(super) fn lock_io(&self) -> MutexGuard<'_, IoTable> {
+        // Nothing that can panic runs under the lock.
+        self.io.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     pub(super) fn lock_timers(&self) -> MutexGuard<'_, TimerHeap<Timer>> {
         // Nothing that can panic runs under the lock.
-        self.timers
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.timers.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     pub(super) fn push(&self, post: Post) {
@@ -274,8 +315,7 @@ impl Shared {
                 resume_unwind(payload);
             }
             let text = payload.downcast_ref::<&str>().map(|text| (*text).to_string());
-            text.or_else(|| payload.downcast_ref::<String>().cloned())
-                .unwrap_or_else(|| "an error".into())
+            text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "an error".into())
         })
     }
 }

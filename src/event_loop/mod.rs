@@ -5,6 +5,7 @@
 
 mod counters;
 mod handle;
+mod io_table;
 mod repeat;
 mod scheduled;
 mod timer_clock;
@@ -24,6 +25,8 @@ pub use scheduled::Scheduled;
 pub use timer_heap::{TimerHeap, TimerKey};
 pub use turn::EventLoop;
 
+use crate::channel::ChannelTag;
+use crate::net::Ready;
 use crate::time::Time;
 
 /// The caller's own name for a task; the loop only passes it on to the observer.
@@ -76,6 +79,24 @@ pub struct Rejected;
 pub trait Observer: Send + Sync + Debug {
     /// The loop logs a warning about a task.
     fn warned(&self, tag: Tag, warning: Warning<'_>);
+
+    /// A channel's pipeline logs a warning.
+    fn channel_warned(&self, _channel: ChannelTag, _warning: ChannelWarning<'_>) {}
+}
+
+/// What a channel's pipeline warns of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChannelWarning<'a> {
+    /// A message that no handler consumed reached the tail; it is dropped.
+    Discarded,
+    /// An error that no handler took, or that the socket reported.
+    Exception(&'a str),
+}
+
+/// Hears what the poller says of a registered source, on the loop's thread.
+pub trait IoHandler: Send + Sync {
+    /// The source may be ready.
+    fn ready(&self, ready: Ready);
 }
 
 /// What a loop warns of.

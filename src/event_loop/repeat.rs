@@ -56,10 +56,7 @@ impl Repeat {
     fn grid_after(&self, due: Time, instant: Time) -> Time {
         let period = nanos(self.period).max(1);
         let passed = nanos(instant.since(due)) / period;
-        Time::from_nanos(
-            due.as_nanos()
-                .saturating_add(period.saturating_mul(passed.saturating_add(1))),
-        )
+        Time::from_nanos(due.as_nanos().saturating_add(period.saturating_mul(passed.saturating_add(1))))
     }
 }
 
@@ -73,11 +70,7 @@ mod tests {
 
     /// The starts of a tick of 50 whose third run blocks for `block`, other runs taking no time, until `window`.
     fn starts(mode: Mode, missed: MissedTicks, block: u64, window: u64) -> Vec<u64> {
-        let repeat = Repeat {
-            mode,
-            period: Duration::from_millis(50),
-            missed,
-        };
+        let repeat = Repeat { mode, period: Duration::from_millis(50), missed };
         let (mut starts, mut due, mut now) = (Vec::new(), ms(0), ms(0));
         loop {
             now = now.max(due);
@@ -88,14 +81,7 @@ mod tests {
             let started = now;
             let body = if starts.len() == 3 { block } else { 0 };
             now = now.after(Duration::from_millis(body));
-            due = repeat.next_deadline(
-                LastRun {
-                    due,
-                    started,
-                    ended: now,
-                },
-                FixedDelay::FromEnd,
-            );
+            due = repeat.next_deadline(LastRun { due, started, ended: now }, FixedDelay::FromEnd);
         }
     }
 
@@ -103,22 +89,12 @@ mod tests {
     fn the_six_ways_with_a_missed_tick_are_those_of_the_catalogue() {
         use MissedTicks::*;
         let table: [(MissedTicks, u64, usize, &[u64]); 10] = [
-            (
-                Burst,
-                470,
-                31,
-                &[570, 570, 570, 570, 570, 570, 570, 570, 570, 600, 650],
-            ),
+            (Burst, 470, 31, &[570, 570, 570, 570, 570, 570, 570, 570, 570, 600, 650]),
             (Restart, 470, 21, &[620, 670]),
             (Skip, 470, 23, &[570, 600, 650]),
             (Delay, 470, 22, &[570, 620, 670]),
             (NextGrid, 470, 22, &[600, 650, 700]),
-            (
-                Burst,
-                500,
-                31,
-                &[600, 600, 600, 600, 600, 600, 600, 600, 600, 600, 650],
-            ),
+            (Burst, 500, 31, &[600, 600, 600, 600, 600, 600, 600, 600, 600, 600, 650]),
             (Restart, 500, 21, &[650, 700]),
             (Skip, 500, 22, &[600, 650]),
             (Delay, 500, 22, &[600, 650]),
@@ -139,16 +115,8 @@ mod tests {
 
     #[test]
     fn huge_numbers_saturate() {
-        let repeat = Repeat {
-            mode: Mode::FixedRate,
-            period: Duration::MAX,
-            missed: MissedTicks::Skip,
-        };
-        let last = LastRun {
-            due: ms(1),
-            started: Time::MAX,
-            ended: Time::MAX,
-        };
+        let repeat = Repeat { mode: Mode::FixedRate, period: Duration::MAX, missed: MissedTicks::Skip };
+        let last = LastRun { due: ms(1), started: Time::MAX, ended: Time::MAX };
         assert_eq!(repeat.next_deadline(last, FixedDelay::FromEnd), Time::MAX);
     }
 }

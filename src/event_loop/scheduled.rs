@@ -64,17 +64,8 @@ impl Handle {
         if self.shared.ended.load(Ordering::Acquire) {
             return Err(Rejected);
         }
-        let scheduled = Scheduled {
-            future: self.promise(),
-            owner: self.clone(),
-            key: Arc::default(),
-        };
-        let timer = Timer {
-            tag,
-            repeat,
-            work: Box::new(work),
-            scheduled: scheduled.clone(),
-        };
+        let scheduled = Scheduled { future: self.promise(), owner: self.clone(), key: Arc::default() };
+        let timer = Timer { tag, repeat, work: Box::new(work), scheduled: scheduled.clone() };
         let first = self.shared.arm(deadline, timer);
         match self.shared.policy.wake {
             WakeUp::Never if first => self.shared.wake(),

@@ -28,8 +28,7 @@ impl Shared {
 
     /// When the monotonic clock will have come to a deadline of the timers' clock.
     pub(super) fn when(&self, deadline: Time) -> Time {
-        self.calendar()
-            .map_or(deadline, |calendar| calendar.reaches(deadline, self.clock.now()))
+        self.calendar().map_or(deadline, |calendar| calendar.reaches(deadline, self.clock.now()))
     }
 
     /// A deadline as the monotonic clock would have it if nobody had set the wall clock.
@@ -40,8 +39,7 @@ impl Shared {
     /// The loop's wait has ended.
     pub(super) fn turn_begins(&self) {
         if self.policy.delays == DelayFrom::TurnBegan {
-            self.turn_began
-                .store(self.timer_now().as_nanos(), Ordering::Relaxed);
+            self.turn_began.store(self.timer_now().as_nanos(), Ordering::Relaxed);
         }
     }
 
@@ -63,8 +61,7 @@ impl Shared {
 fn signed_sum(from: Time, after: Duration) -> Time {
     const MOST: u64 = i64::MAX as u64;
     let sum = from.as_nanos().checked_add(nanos(after).min(MOST));
-    sum.filter(|sum| *sum <= MOST)
-        .map_or(Time::ZERO, Time::from_nanos)
+    sum.filter(|sum| *sum <= MOST).map_or(Time::ZERO, Time::from_nanos)
 }
 
 #[cfg(test)]
@@ -75,14 +72,8 @@ mod tests {
     fn a_signed_sum_beyond_its_range_is_long_past() {
         let ten = Time::from_nanos(10);
         assert_eq!(signed_sum(ten, Duration::from_nanos(5)), Time::from_nanos(15));
-        assert_eq!(
-            signed_sum(ten, Duration::from_secs(1 << 32)),
-            ten.after(Duration::from_secs(1 << 32))
-        );
+        assert_eq!(signed_sum(ten, Duration::from_secs(1 << 32)), ten.after(Duration::from_secs(1 << 32)));
         assert_eq!(signed_sum(ten, Duration::MAX), Time::ZERO);
-        assert_eq!(
-            signed_sum(Time::ZERO, Duration::MAX),
-            Time::from_nanos(i64::MAX as u64)
-        );
+        assert_eq!(signed_sum(Time::ZERO, Duration::MAX), Time::from_nanos(i64::MAX as u64));
     }
 }

@@ -41,12 +41,7 @@ const ARITY: usize = 4;
 
 impl<T> Default for TimerHeap<T> {
     fn default() -> Self {
-        TimerHeap {
-            entries: Vec::new(),
-            slots: Vec::new(),
-            free: Vec::new(),
-            next_rank: 0,
-        }
+        TimerHeap { entries: Vec::new(), slots: Vec::new(), free: Vec::new(), next_rank: 0 }
     }
 }
 
@@ -79,20 +74,13 @@ impl<T> TimerHeap<T> {
     fn insert_ranked(&mut self, deadline: Time, rank: u64, value: T) -> TimerKey {
         self.next_rank += 1;
         let slot = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot {
-                generation: 0,
-                place: 0,
-                value: None,
-            });
+            self.slots.push(Slot { generation: 0, place: 0, value: None });
             (self.slots.len() - 1) as u32
         });
         self.slots[slot as usize].value = Some(value);
         self.entries.push(Entry { deadline, rank, slot });
         self.rise(self.entries.len() - 1);
-        TimerKey {
-            slot,
-            generation: self.slots[slot as usize].generation,
-        }
+        TimerKey { slot, generation: self.slots[slot as usize].generation }
     }
 
     /// Takes out the earliest timer if its deadline is not after `now`.

@@ -9,6 +9,7 @@ use super::handle::{Handle, Post, Shared};
 use super::scheduled::Timer;
 use super::{Firing, LastRun, Observer, Warning};
 use crate::clock::Clock;
+use crate::net::Ready;
 use crate::policy::{
     Cancelled, Due, ErrorLog, PeriodicError, Policy, Rearm, RunningCancel, TimerPass, TurnOrder, WakeUp,
 };
@@ -23,24 +24,24 @@ pub struct EventLoop {
     poller: Box<dyn Poller>,
     /// When the present turn's wait ended.
     turn_began: Option<Time>,
+    ready: Vec<Ready>,
 }
 
 impl EventLoop {
     /// A loop that nobody turns yet. `slow_task` overrides the policy's watch where it is given.
+    ///
+    /// # Errors
+    /// What the poller reports.
     pub fn new(
         clock: Clock,
         poller: Box<dyn Poller>,
         policy: Policy,
         slow_task: Option<Duration>,
         observer: Arc<dyn Observer>,
-    ) -> EventLoop {
+    ) -> io::Result<EventLoop> {
         let slow_task = slow_task.or(policy.slow_task);
-        let handle = Handle::new(clock, policy, slow_task, poller.waker(), observer);
-        EventLoop {
-            handle,
-            poller,
-            turn_began: None,
-        }
+        let handle = Handle::new(clock, policy, slow_task, &*poller, observer)?;
+        Ok(EventLoop { handle, poller, turn_began: None, ready: Vec::new() })
     }
 
     /// What other threads use.
@@ -53,7 +54,6 @@ impl EventLoop {
     /// # Errors
     /// What the poller reports.
     pub fn run(&mut self) -> io::Result<()> {
-        self.shared().become_current();
         let result = self.turn_until_stopped();
         self.shared().ended.store(true, Ordering::Release);
         result
@@ -66,29 +66,44 @@ impl EventLoop {
         Ok(())
     }
 
-    /// One turn: a wait, then tasks and timers in the policy's order.
+    /// One turn: a wait, then I/O, tasks and timers in the policy's order.
     ///
     /// # Errors
     /// What the poller reports.
     pub fn turn(&mut self) -> io::Result<()> {
-        self.wait()?;
-        let shared = self.shared();
-        self.pass(shared);
-        if shared.policy.wake == WakeUp::ClearedLate {
-            shared.flag.clear();
-        }
-        Ok(())
+        let handle = self.handle.clone();
+        let shared = &handle.shared;
+        shared.as_current(|| {
+            self.wait()?;
+            self.pass(shared);
+            if shared.policy.wake == WakeUp::ClearedLate {
+                shared.flag.clear();
+            }
+            Ok(())
+        })
     }
 
-    fn pass(&self, shared: &Shared) {
+    fn pass(&mut self, shared: &Shared) {
         match shared.policy.turn {
             TurnOrder::IoThenTasks => {
+                self.dispatch();
                 shared.queue_due_timers();
                 shared.drain_queue();
             }
             TurnOrder::TasksTimersIo => {
                 shared.drain_queue();
                 shared.run_due_timers();
+                self.dispatch();
+            }
+        }
+    }
+
+    /// Tells the handlers of what is ready.
+    fn dispatch(&mut self) {
+        for ready in self.ready.drain(..) {
+            let handler = self.handle.shared.lock_io().get(ready.token);
+            if let Some(handler) = handler {
+                handler.ready(ready);
             }
         }
     }
@@ -101,7 +116,7 @@ impl EventLoop {
         let shared = &self.handle.shared;
         let until = shared.wait_until(&mut self.turn_began);
         shared.counters.add_poll();
-        self.poller.wait(&shared.clock, until)?;
+        self.poller.wait(&shared.clock, until, &mut self.ready)?;
         match shared.policy.wake {
             WakeUp::WhenAsleep => _ = shared.flag.set(),
             WakeUp::SinceWait => shared.flag.clear(),
@@ -128,9 +143,7 @@ impl Shared {
         if waiting || self.stopping.load(Ordering::Acquire) {
             return Some(now);
         }
-        self.lock_timers()
-            .next_deadline()
-            .map(|deadline| self.when(self.fires_at(deadline)))
+        self.lock_timers().next_deadline().map(|deadline| self.when(self.fires_at(deadline)))
     }
 
     /// When a timer with this deadline counts as due.
@@ -183,8 +196,7 @@ impl Shared {
             TimerPass::Collected => {
                 let horizon = self.due_horizon();
                 let due: Vec<_> = std::iter::from_fn(|| self.pop_due(horizon)).collect();
-                due.into_iter()
-                    .for_each(|(due, timer)| self.run_timer(due, timer));
+                due.into_iter().for_each(|(due, timer)| self.run_timer(due, timer));
             }
             TimerPass::LookAgain => {
                 while let Some((due, timer)) = self.pop_due(self.due_horizon()) {
@@ -210,9 +222,7 @@ impl Shared {
         }
         self.counters.add_timer();
         let started = self.timer_now();
-        let firing = Firing {
-            deadline: self.unmoved(due),
-        };
+        let firing = Firing { deadline: self.unmoved(due) };
         let result = self.watched(timer.tag, || self.attempt(|| (timer.work)(&firing)));
         if let (Err(message), ErrorLog::All) = (&result, self.policy.error_log) {
             self.observer.warned(timer.tag, Warning::Raised(message));
@@ -226,11 +236,7 @@ impl Shared {
             (_, Some(_)) if self.policy.rearm == Rearm::Never => {}
             (_, Some(_)) if future.is_done() && self.policy.cancelled != Cancelled::RunsAnyway => {}
             (_, Some(repeat)) => {
-                let last = LastRun {
-                    due,
-                    started,
-                    ended: self.timer_now(),
-                };
+                let last = LastRun { due, started, ended: self.timer_now() };
                 self.arm(repeat.next_deadline(last, self.policy.fixed_delay), timer);
             }
         }

@@ -8,17 +8,18 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mio::{Events, Interest, Poll, Token, Waker};
+use mio::{Events, Interest, Poll, Waker};
 
 use super::{Poller, Wake};
 use crate::clock::Clock;
+use crate::net::{Ready, Registrar, Token};
 use crate::sys::DeadlineTimer;
 use crate::time::Time;
 
 /// Events taken from the kernel at once.
 const EVENTS: usize = 1024;
-const WAKER: Token = Token(usize::MAX);
-const TIMER: Token = Token(usize::MAX - 1);
+const WAKER: mio::Token = mio::Token(usize::MAX);
+const TIMER: mio::Token = mio::Token(usize::MAX - 1);
 
 /// A poller on mio.
 #[derive(Debug)]
@@ -62,12 +63,7 @@ impl MioPoller {
         if let Some(timer) = &mut timer {
             poll.registry().register(timer, TIMER, Interest::READABLE)?;
         }
-        Ok(MioPoller {
-            poll,
-            events: Events::with_capacity(EVENTS),
-            waker,
-            timer,
-        })
+        Ok(MioPoller { poll, events: Events::with_capacity(EVENTS), waker, timer })
     }
 
     /// The timeout for mio, and the timer set where there is one.
@@ -86,7 +82,7 @@ impl MioPoller {
 }
 
 impl Poller for MioPoller {
-    fn wait(&mut self, clock: &Clock, until: Option<Time>) -> io::Result<()> {
+    fn wait(&mut self, clock: &Clock, until: Option<Time>, ready: &mut Vec<Ready>) -> io::Result<()> {
         let timeout = self.timeout(clock, until)?;
         match self.poll.poll(&mut self.events, timeout) {
             Ok(()) => {}
@@ -95,11 +91,23 @@ impl Poller for MioPoller {
             Err(error) => return Err(error),
         }
         for event in &self.events {
-            if let (TIMER, Some(timer)) = (event.token(), &mut self.timer) {
-                timer.clear();
+            match (event.token(), &mut self.timer) {
+                (WAKER, _) => {}
+                (TIMER, Some(timer)) => timer.clear(),
+                (mio::Token(token), _) => ready.push(Ready {
+                    token: Token(token),
+                    // An error is found by whoever reads or writes next.
+                    readable: event.is_readable() || event.is_error(),
+                    writable: event.is_writable() || event.is_error(),
+                    read_closed: event.is_read_closed(),
+                }),
             }
         }
         Ok(())
+    }
+
+    fn registrar(&self) -> io::Result<Registrar> {
+        self.poll.registry().try_clone().map(Registrar::Mio)
     }
 
     fn waker(&self) -> Arc<dyn Wake> {
@@ -115,22 +123,20 @@ mod tests {
         for micros in [0, 1, 500, 1500] {
             let until = clock.now().after(Duration::from_micros(micros));
             while clock.now() < until {
-                poller.wait(clock, Some(until)).unwrap();
+                poller.wait(clock, Some(until), &mut Vec::new()).unwrap();
             }
         }
         let waker = poller.waker();
         waker.wake();
-        poller.wait(clock, None).unwrap();
+        poller.wait(clock, None, &mut Vec::new()).unwrap();
         waker.wake();
-        poller.wait(clock, Some(Time::MAX)).unwrap();
+        poller.wait(clock, Some(Time::MAX), &mut Vec::new()).unwrap();
     }
 
     #[test]
     fn it_waits_until_a_deadline_and_ends_by_a_wake() {
         let clock = Clock::wall();
-        let Clock::Wall(origin) = clock else {
-            unreachable!()
-        };
+        let Clock::Wall(origin) = clock else { unreachable!() };
         never_early_and_woken(MioPoller::new(origin).unwrap(), &clock);
     }
 

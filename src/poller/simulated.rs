@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::{Poller, Wake};
 use crate::clock::Clock;
+use crate::net::{Ready, ReadySet, Registrar};
 use crate::time::Time;
 use crate::world::{ActorId, World};
 
@@ -15,6 +16,7 @@ use crate::world::{ActorId, World};
 pub struct SimulatedPoller {
     world: Arc<World>,
     waker: Arc<SimulatedWaker>,
+    ready: ReadySet,
     late_wake: Duration,
 }
 
@@ -36,34 +38,26 @@ impl Wake for SimulatedWaker {
 impl SimulatedPoller {
     /// The poller of this actor; every wait for a deadline ends `late_wake` late.
     pub fn new(world: Arc<World>, actor: ActorId, late_wake: Duration) -> SimulatedPoller {
-        let waker = Arc::new(SimulatedWaker {
-            world: world.clone(),
-            actor,
-            woken: AtomicBool::new(false),
-        });
-        SimulatedPoller {
-            world,
-            waker,
-            late_wake,
-        }
+        let waker = Arc::new(SimulatedWaker { world: world.clone(), actor, woken: AtomicBool::new(false) });
+        let ready = ReadySet::new(waker.clone());
+        SimulatedPoller { world, waker, ready, late_wake }
     }
 }
 
 impl Poller for SimulatedPoller {
-    fn wait(&mut self, clock: &Clock, until: Option<Time>) -> io::Result<()> {
+    fn wait(&mut self, clock: &Clock, until: Option<Time>, ready: &mut Vec<Ready>) -> io::Result<()> {
         let now = clock.now();
-        let late = |until: Time| {
-            if until > now {
-                until.after(self.late_wake)
-            } else {
-                now
-            }
-        };
+        let late = |until: Time| if until > now { until.after(self.late_wake) } else { now };
         let woken = || self.waker.woken.swap(false, Ordering::AcqRel);
         let until = if woken() { Some(now) } else { until.map(late) };
         self.world.block(until, "waiting in its poller");
         woken();
+        self.ready.take_into(ready);
         Ok(())
+    }
+
+    fn registrar(&self) -> io::Result<Registrar> {
+        Ok(Registrar::Memory(self.ready.clone()))
     }
 
     fn waker(&self) -> Arc<dyn Wake> {

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::{
-    Action, Condition, Environment, LoopSpec, PromiseSpec, Record, Scenario, Script, Steps, TaskSpec,
+    Action, ChannelEvent, ClientSpec, Condition, Environment, HandlerSpec, LoopSpec, PromiseSpec, Reaction,
+    Record, Role, Scenario, Script, ServerSpec, Steps, TaskSpec,
 };
 use crate::choice::Choice;
 use crate::time::Time;
@@ -22,19 +23,30 @@ impl Scenario {
                 .map(|&name| LoopSpec {
                     name: name.into(),
                     slow_task: None,
+                    role: Role::Subject,
                     choices: Vec::new(),
                 })
                 .collect(),
-            threads: vec![Script {
-                name: "main".into(),
-                steps: Vec::new(),
-            }],
+            threads: vec![Script { name: "main".into(), steps: Vec::new() }],
             tasks: Vec::new(),
             promises: Vec::new(),
+            servers: Vec::new(),
+            clients: Vec::new(),
             window,
             seed: super::first_seed(),
             model: None,
             environment: Environment::default(),
+        }
+    }
+
+    /// Makes loops the threads of a business group, or peers.
+    ///
+    /// # Panics
+    /// When no loop has that name: a defect of the probe, found by building its scenario.
+    pub fn role(&mut self, role: Role, names: &[&str]) {
+        for name in names {
+            let spec = self.loops.iter_mut().find(|spec| spec.name == *name);
+            spec.expect("the scenario has a loop of that name").role = role;
         }
     }
 
@@ -44,44 +56,57 @@ impl Scenario {
     /// When no loop has that name: a defect of the probe, found by building its scenario.
     pub fn choose(&mut self, on: &str, choice: Choice) {
         let spec = self.loops.iter_mut().find(|spec| spec.name == on);
-        spec.expect("the scenario has a loop of that name")
-            .choices
-            .push(choice);
+        spec.expect("the scenario has a loop of that name").choices.push(choice);
     }
 
     /// The steps of `main`.
     pub fn main(&mut self) -> ThreadScript<'_> {
-        ThreadScript {
-            scenario: self,
-            thread: 0,
-        }
+        ThreadScript { scenario: self, thread: 0 }
     }
 
     /// The steps of another outside thread, which begins at the start as `main` does.
     pub fn thread(&mut self, name: &str) -> ThreadScript<'_> {
-        let thread = self
-            .threads
-            .iter()
-            .position(|script| script.name == name)
-            .unwrap_or_else(|| {
-                self.threads.push(Script {
-                    name: name.into(),
-                    steps: Vec::new(),
-                });
-                self.threads.len() - 1
-            });
-        ThreadScript {
-            scenario: self,
-            thread,
-        }
+        let thread = self.threads.iter().position(|script| script.name == name).unwrap_or_else(|| {
+            self.threads.push(Script { name: name.into(), steps: Vec::new() });
+            self.threads.len() - 1
+        });
+        ThreadScript { scenario: self, thread }
     }
 
     /// A promise of a loop, for [`Steps::complete`], [`Steps::listen`] and [`Steps::wait`].
     pub fn promise(&mut self, name: &str, owner: &str) {
-        self.promises.push(PromiseSpec {
-            name: name.into(),
-            owner: owner.into(),
-        });
+        self.promises.push(PromiseSpec { name: name.into(), owner: owner.into() });
+    }
+
+    /// A server. Its handlers' bodies bring their tasks with them.
+    pub fn server(&mut self, spec: ServerSpec) {
+        self.servers.push(spec);
+    }
+
+    /// A client.
+    pub fn client(&mut self, spec: ClientSpec) {
+        self.clients.push(spec);
+    }
+
+    /// A task that only handlers name.
+    pub fn add(&mut self, task: TaskDef) {
+        self.add_task(task);
+    }
+
+    /// A handler with a reaction: what it does at an event, or at the reading of one message. The tasks that the body
+    /// brings join the scenario.
+    pub fn react(
+        &mut self,
+        handler: HandlerSpec,
+        at: ChannelEvent,
+        message: Option<&str>,
+        body: impl FnOnce(TaskDef) -> TaskDef,
+    ) -> HandlerSpec {
+        let body = body(task(&handler.name));
+        for task in body.nested {
+            self.add_task(task);
+        }
+        handler.react(Reaction { at, message: message.map(Into::into), body: body.spec.body })
     }
 
     fn add_task(&mut self, def: TaskDef) -> String {
@@ -104,14 +129,7 @@ pub struct TaskDef {
 
 /// A task that does nothing yet.
 pub fn task(name: &str) -> TaskDef {
-    TaskDef {
-        spec: TaskSpec {
-            name: name.into(),
-            body: Vec::new(),
-            record: Record::Each,
-        },
-        nested: Vec::new(),
-    }
+    TaskDef { spec: TaskSpec { name: name.into(), body: Vec::new(), record: Record::Each }, nested: Vec::new() }
 }
 
 impl TaskDef {
@@ -155,10 +173,7 @@ impl TaskDef {
         handler: impl FnOnce(TaskDef) -> TaskDef,
     ) -> TaskDef {
         let handler = handler(task(&self.spec.name));
-        let mut this = self.inner(body, |body| Action::Catch {
-            body,
-            handler: handler.spec.body,
-        });
+        let mut this = self.inner(body, |body| Action::Catch { body, handler: handler.spec.body });
         this.nested.extend(handler.nested);
         this
     }
@@ -171,11 +186,7 @@ impl TaskDef {
         otherwise: impl FnOnce(TaskDef) -> TaskDef,
     ) -> TaskDef {
         let otherwise = otherwise(task(&self.spec.name));
-        let mut this = self.inner(then, |then| Action::If {
-            condition,
-            then,
-            otherwise: otherwise.spec.body,
-        });
+        let mut this = self.inner(then, |then| Action::If { condition, then, otherwise: otherwise.spec.body });
         this.nested.extend(otherwise.nested);
         this
     }
@@ -201,9 +212,7 @@ pub struct ThreadScript<'a> {
 impl ThreadScript<'_> {
     /// Waits until this instant of the scenario.
     pub fn until(self, at: Duration) -> Self {
-        self.step(Action::Until {
-            at: Time::ZERO.after(at),
-        })
+        self.step(Action::Until { at: Time::ZERO.after(at) })
     }
 }
 
@@ -213,10 +222,7 @@ impl ThreadScript<'_> {
         let (this, task) = self.bring(task);
         this.step(Action::Repeat {
             times: u32::try_from(times).unwrap_or(u32::MAX),
-            body: vec![Action::Execute {
-                task,
-                on: Some(on.into()),
-            }],
+            body: vec![Action::Execute { task, on: Some(on.into()) }],
         })
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use thiserror::Error;
 
-use super::{Action, Model, Scenario};
+use super::{Action, HandlerKind, HandlerSpec, Model, Scenario};
 
 /// Why a scenario can't be run. The place is a path into the scenario's JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -57,43 +57,30 @@ impl Scenario {
         if let Some(Model::Wakeup { posts }) = self.model
             && posts > MOST_POSTS
         {
-            return Err(number(
-                "model.wakeup.posts",
-                &format!("more than {MOST_POSTS} posts are not tried"),
-            ));
+            return Err(number("model.wakeup.posts", &format!("more than {MOST_POSTS} posts are not tried")));
         }
-        let loops = unique(
-            "loops",
-            "loop",
-            self.loops.iter().map(|l| l.name.as_str()),
-            BTreeSet::new(),
-        )?;
+        let loops = unique("loops", "loop", self.loops.iter().map(|l| l.name.as_str()), BTreeSet::new())?;
         if loops.is_empty() {
             return Err(number("loops", "a scenario needs at least one loop"));
         }
-        unique(
-            "threads",
-            "thread",
-            self.threads.iter().map(|t| t.name.as_str()),
-            loops.clone(),
-        )?;
-        let tasks = unique(
-            "tasks",
-            "task",
-            self.tasks.iter().map(|t| t.name.as_str()),
-            BTreeSet::new(),
-        )?;
+        unique("threads", "thread", self.threads.iter().map(|t| t.name.as_str()), loops.clone())?;
+        let tasks = unique("tasks", "task", self.tasks.iter().map(|t| t.name.as_str()), BTreeSet::new())?;
         let promises = self.promises.iter().map(|p| p.name.as_str());
         let futures = unique("promises", "promise or task", promises, tasks.clone())?;
+        let servers = unique("servers", "server", self.servers.iter().map(|s| s.name.as_str()), futures.clone())?;
+        let clients = unique("clients", "client", self.clients.iter().map(|c| c.name.as_str()), servers)?;
+        let servers = self.servers.iter().map(|s| s.name.as_str()).collect();
+        // Each task, promise, server and client has a future of its name.
         let names = Names {
             loops,
             tasks,
-            futures,
+            futures: clients,
+            servers,
+            clients: self.clients.iter().map(|c| c.name.as_str()).collect(),
         };
+        names.connections(self)?;
         for (index, promise) in self.promises.iter().enumerate() {
-            names.known(&names.loops, "loop", &promise.owner, || {
-                format!("promises[{index}].loop")
-            })?;
+            names.known(&names.loops, "loop", &promise.owner, || format!("promises[{index}].loop"))?;
         }
         for (index, script) in self.threads.iter().enumerate() {
             names.steps(&script.steps, &format!("threads[{index}].steps"), 0)?;
@@ -106,10 +93,7 @@ impl Scenario {
 }
 
 fn number(place: &str, problem: &str) -> ScenarioError {
-    ScenarioError::Number {
-        place: place.into(),
-        problem: problem.into(),
-    }
+    ScenarioError::Number { place: place.into(), problem: problem.into() }
 }
 
 fn unique<'a>(
@@ -121,17 +105,10 @@ fn unique<'a>(
     for (index, name) in names.enumerate() {
         let place = format!("{list}[{index}]");
         if index >= MOST_OF_ONE_KIND {
-            return Err(number(
-                &place,
-                &format!("more than {MOST_OF_ONE_KIND} are not carried out"),
-            ));
+            return Err(number(&place, &format!("more than {MOST_OF_ONE_KIND} are not carried out")));
         }
         if !taken.insert(name) {
-            return Err(ScenarioError::Twice {
-                place,
-                what,
-                name: name.into(),
-            });
+            return Err(ScenarioError::Twice { place, what, name: name.into() });
         }
     }
     Ok(taken)
@@ -140,7 +117,10 @@ fn unique<'a>(
 struct Names<'a> {
     loops: BTreeSet<&'a str>,
     tasks: BTreeSet<&'a str>,
+    /// Tasks, promises, servers and clients: each has a future of its name.
     futures: BTreeSet<&'a str>,
+    servers: BTreeSet<&'a str>,
+    clients: BTreeSet<&'a str>,
 }
 
 impl Names<'_> {
@@ -154,25 +134,60 @@ impl Names<'_> {
         if names.contains(name) {
             return Ok(());
         }
-        let known = if names.is_empty() {
-            "none".into()
-        } else {
-            names.iter().copied().collect::<Vec<_>>().join(", ")
-        };
-        Err(ScenarioError::Unknown {
-            place: place(),
-            what,
-            name: name.into(),
-            known,
-        })
+        let known =
+            if names.is_empty() { "none".into() } else { names.iter().copied().collect::<Vec<_>>().join(", ") };
+        Err(ScenarioError::Unknown { place: place(), what, name: name.into(), known })
+    }
+
+    fn connections(&self, scenario: &Scenario) -> Result<(), ScenarioError> {
+        let on_loop = |name: &str, place: String| self.known(&self.loops, "loop", name, || place);
+        for (index, server) in scenario.servers.iter().enumerate() {
+            let place = format!("servers[{index}]");
+            on_loop(&server.boss, format!("{place}.boss"))?;
+            self.group(&server.workers, &format!("{place}.workers"))?;
+            self.handlers(&server.parent, &format!("{place}.parent"), 0)?;
+            self.handlers(&server.child, &format!("{place}.child"), 0)?;
+        }
+        for (index, client) in scenario.clients.iter().enumerate() {
+            let place = format!("clients[{index}]");
+            self.group(&client.loops, &format!("{place}.loops"))?;
+            self.handlers(&client.handlers, &format!("{place}.handlers"), 0)?;
+            if client.count == 0 || client.count as usize > MOST_OF_ONE_KIND {
+                return Err(number(&format!("{place}.count"), &format!("give 1 to {MOST_OF_ONE_KIND}")));
+            }
+            if let Some(server) = &client.to {
+                self.known(&self.servers, "server", server, || format!("{place}.to"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn group(&self, loops: &[String], place: &str) -> Result<(), ScenarioError> {
+        if loops.is_empty() {
+            return Err(number(place, "at least one loop is needed"));
+        }
+        loops.iter().try_for_each(|name| self.known(&self.loops, "loop", name, || place.into()))
+    }
+
+    fn handlers(&self, handlers: &[HandlerSpec], place: &str, depth: usize) -> Result<(), ScenarioError> {
+        for (index, handler) in handlers.iter().enumerate() {
+            let place = format!("{place}[{index}]");
+            handler
+                .group
+                .iter()
+                .try_for_each(|name| self.known(&self.loops, "loop", name, || format!("{place}.group")))?;
+            if let HandlerKind::Reactor(reactions) = &handler.kind {
+                for (index, reaction) in reactions.iter().enumerate() {
+                    self.steps(&reaction.body, &format!("{place}.kind.reactor[{index}].body"), depth + 1)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn steps(&self, actions: &[Action], place: &str, depth: usize) -> Result<(), ScenarioError> {
         if depth > DEEPEST {
-            return Err(number(
-                place,
-                &format!("actions are nested more than {DEEPEST} deep"),
-            ));
+            return Err(number(place, &format!("actions are nested more than {DEEPEST} deep")));
         }
         actions
             .iter()
@@ -184,45 +199,24 @@ impl Names<'_> {
         let task = |name: &str| self.known(&self.tasks, "task", name, || format!("{place}.task"));
         let future =
             |name: &str, key: &str| self.known(&self.futures, "future", name, || format!("{place}.{key}"));
+        let channel_of = |name: &str| {
+            let known = self.clients.union(&self.servers).copied().collect();
+            self.known(&known, "client or server", name, || format!("{place}.channel"))
+        };
         let on = |name: &Option<String>| match name {
+            Some(name) if name == "channel" => Ok(()),
             Some(name) => self.known(&self.loops, "loop", name, || format!("{place}.on")),
             None => Ok(()),
         };
         match action {
-            Action::Execute {
-                task: name,
-                on: target,
-            }
-            | Action::Submit {
-                task: name,
-                on: target,
-            }
-            | Action::Schedule {
-                task: name,
-                on: target,
-                ..
-            }
-            | Action::ScheduleAt {
-                task: name,
-                on: target,
-                ..
-            }
-            | Action::Spread {
-                task: name,
-                on: target,
-                ..
-            } => task(name).and_then(|()| on(target)),
-            Action::Periodic {
-                task: name,
-                on: target,
-                period,
-                ..
-            } => {
+            Action::Execute { task: name, on: target }
+            | Action::Submit { task: name, on: target }
+            | Action::Schedule { task: name, on: target, .. }
+            | Action::ScheduleAt { task: name, on: target, .. }
+            | Action::Spread { task: name, on: target, .. } => task(name).and_then(|()| on(target)),
+            Action::Periodic { task: name, on: target, period, .. } => {
                 if period.is_zero() {
-                    return Err(number(
-                        &format!("{place}.period_ms"),
-                        "a period must be longer than 0",
-                    ));
+                    return Err(number(&format!("{place}.period_ms"), "a period must be longer than 0"));
                 }
                 task(name).and_then(|()| on(target))
             }
@@ -231,16 +225,12 @@ impl Names<'_> {
             }
             Action::Cancel { task: name, .. } => future(name, "task"),
             Action::Wait { future: name, .. } => future(name, "future"),
-            Action::Listen {
-                future: name,
-                task: listener,
-            } => future(name, "future").and_then(|()| task(listener)),
+            Action::Listen { future: name, task: listener } => {
+                future(name, "future").and_then(|()| task(listener))
+            }
             Action::Complete { promise } => {
                 if self.tasks.contains(promise.as_str()) {
-                    return Err(number(
-                        &format!("{place}.promise"),
-                        "a task's future is completed by the task",
-                    ));
+                    return Err(number(&format!("{place}.promise"), "a task's future is completed by the task"));
                 }
                 future(promise, "promise")
             }
@@ -255,7 +245,33 @@ impl Names<'_> {
                 self.steps(then, &format!("{place}.then"), depth + 1)?;
                 self.steps(otherwise, &format!("{place}.otherwise"), depth + 1)
             }
-            Action::Until { .. }
+            Action::Bind { server } | Action::CloseAccepted { server } => {
+                self.known(&self.servers, "server", server, || format!("{place}.server"))
+            }
+            Action::Connect { client } | Action::StopReconnecting { client } => {
+                self.known(&self.clients, "client", client, || format!("{place}.client"))
+            }
+            Action::EndOutput { channel } => {
+                self.known(&self.clients, "client", channel, || format!("{place}.channel"))
+            }
+            Action::Write { channel, then, .. } | Action::Close { channel, then } => {
+                channel.as_deref().map_or(Ok(()), channel_of)?;
+                then.as_deref().map_or(Ok(()), task)
+            }
+            Action::OnClosed { channel, task: name } => {
+                channel.as_deref().map_or(Ok(()), channel_of)?;
+                task(name)
+            }
+            Action::Compose { task: name, pool, then, .. } => {
+                task(name)?;
+                task(then)?;
+                self.known(&self.loops, "loop", pool, || format!("{place}.pool"))
+            }
+            Action::Embed { handlers, .. } => self.handlers(handlers, &format!("{place}.handlers"), depth + 1),
+            Action::AskLoop
+            | Action::AskRemote
+            | Action::AskOpen
+            | Action::Until { .. }
             | Action::Block { .. }
             | Action::Spin { .. }
             | Action::Mark { .. }
@@ -287,9 +303,7 @@ mod tests {
             .fixed_rate(
                 MS,
                 2 * MS,
-                task("tick")
-                    .on_run(2, |t| t.throw())
-                    .catch(|t| t.throw(), |t| t.warn("caught")),
+                task("tick").on_run(2, |t| t.throw()).catch(|t| t.throw(), |t| t.warn("caught")),
             )
             .listen("close", task("closed"))
             .until(5 * MS)
@@ -304,10 +318,7 @@ mod tests {
         let mut s = Scenario::one_loop(10 * MS);
         s.main().execute(task("a").cancel("b"));
         let error = s.check().unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "tasks[0].body[0].task: there is no future named \"b\"; the scenario has a"
-        );
+        assert_eq!(error, "tasks[0].body[0].task: there is no future named \"b\"; the scenario has a");
     }
 
     #[test]

@@ -40,24 +40,17 @@ pub trait Steps: Sized {
 
     /// Sets a variable.
     fn set(self, variable: &str, value: i64) -> Self {
-        self.step(Action::Set {
-            variable: variable.into(),
-            value,
-        })
+        self.step(Action::Set { variable: variable.into(), value })
     }
 
     /// Sets a variable to the present instant.
     fn stamp(self, variable: &str) -> Self {
-        self.step(Action::Stamp {
-            variable: variable.into(),
-        })
+        self.step(Action::Stamp { variable: variable.into() })
     }
 
     /// Records the value of a variable.
     fn read(self, variable: &str) -> Self {
-        self.step(Action::Read {
-            variable: variable.into(),
-        })
+        self.step(Action::Read { variable: variable.into() })
     }
 
     /// Records what the loop counts.
@@ -84,27 +77,18 @@ pub trait Steps: Sized {
     /// Gives a task to this loop.
     fn execute_on(self, on: &str, task: TaskDef) -> Self {
         let (this, task) = self.bring(task);
-        this.step(Action::Execute {
-            task,
-            on: Some(on.into()),
-        })
+        this.step(Action::Execute { task, on: Some(on.into()) })
     }
 
     /// Gives a task that the scenario has already to the loop once more.
     fn execute_again(self, task: &str) -> Self {
-        self.step(Action::Execute {
-            task: task.into(),
-            on: None,
-        })
+        self.step(Action::Execute { task: task.into(), on: None })
     }
 
     /// Gives a task to this loop and keeps its future.
     fn submit_on(self, on: &str, task: TaskDef) -> Self {
         let (this, task) = self.bring(task);
-        this.step(Action::Submit {
-            task,
-            on: Some(on.into()),
-        })
+        this.step(Action::Submit { task, on: Some(on.into()) })
     }
 
     /// Gives a task to the loop and keeps its future.
@@ -116,43 +100,25 @@ pub trait Steps: Sized {
     /// Arms a one-shot timer.
     fn schedule(self, after: Duration, task: TaskDef) -> Self {
         let (this, task) = self.bring(task);
-        this.step(Action::Schedule {
-            task,
-            after,
-            on: None,
-        })
+        this.step(Action::Schedule { task, after, on: None })
     }
 
     /// Arms a one-shot timer on this loop.
     fn schedule_on(self, on: &str, after: Duration, task: TaskDef) -> Self {
         let (this, task) = self.bring(task);
-        this.step(Action::Schedule {
-            task,
-            after,
-            on: Some(on.into()),
-        })
+        this.step(Action::Schedule { task, after, on: Some(on.into()) })
     }
 
     /// Arms a one-shot timer for an instant of the scenario.
     fn schedule_at(self, at: Duration, task: TaskDef) -> Self {
         let (this, task) = self.bring(task);
-        this.step(Action::ScheduleAt {
-            task,
-            at: Time::ZERO.after(at),
-            on: None,
-        })
+        this.step(Action::ScheduleAt { task, at: Time::ZERO.after(at), on: None })
     }
 
     /// Arms many one-shot timers of one task, spread over a span.
     fn spread(self, count: u64, from: Duration, to: Duration, task: TaskDef) -> Self {
         let (this, task) = self.bring(task);
-        this.step(Action::Spread {
-            task,
-            count: u32::try_from(count).unwrap_or(u32::MAX),
-            from,
-            to,
-            on: None,
-        })
+        this.step(Action::Spread { task, count: u32::try_from(count).unwrap_or(u32::MAX), from, to, on: None })
     }
 
     /// Arms a fixed-rate timer whose missed ticks are the loop's business.
@@ -176,54 +142,58 @@ pub trait Steps: Sized {
         task: TaskDef,
     ) -> Self {
         let (this, task) = self.bring(task);
-        this.step(Action::Periodic {
-            task,
-            mode,
-            first,
-            period,
-            missed,
-            on: on.map(Into::into),
-        })
+        this.step(Action::Periodic { task, mode, first, period, missed, on: on.map(Into::into) })
     }
 
     /// Cancels a task's future.
     fn cancel(self, task: &str) -> Self {
-        self.step(Action::Cancel {
-            task: task.into(),
-            interrupt: false,
-        })
+        self.step(Action::Cancel { task: task.into(), interrupt: false })
     }
 
     /// Cancels a task's future and asks its body to stop.
     fn interrupt(self, task: &str) -> Self {
-        self.step(Action::Cancel {
-            task: task.into(),
-            interrupt: true,
-        })
+        self.step(Action::Cancel { task: task.into(), interrupt: true })
     }
 
     /// Waits for a future.
     fn wait(self, future: &str, limit: Duration) -> Self {
-        self.step(Action::Wait {
-            future: future.into(),
-            limit,
-        })
+        self.step(Action::Wait { future: future.into(), limit })
     }
 
     /// Runs a task when a future is done.
     fn listen(self, future: &str, task: TaskDef) -> Self {
         let (this, task) = self.bring(task);
-        this.step(Action::Listen {
-            future: future.into(),
-            task,
-        })
+        this.step(Action::Listen { future: future.into(), task })
     }
 
     /// Completes a promise.
     fn complete(self, promise: &str) -> Self {
-        self.step(Action::Complete {
-            promise: promise.into(),
-        })
+        self.step(Action::Complete { promise: promise.into() })
+    }
+
+    /// Binds a server.
+    fn bind(self, server: &str) -> Self {
+        self.step(Action::Bind { server: server.into() })
+    }
+
+    /// Connects a client.
+    fn connect(self, client: &str) -> Self {
+        self.step(Action::Connect { client: client.into() })
+    }
+
+    /// A client writes text.
+    fn send(self, client: &str, text: &str) -> Self {
+        self.step(Action::Write { text: text.into(), channel: Some(client.into()), then: None })
+    }
+
+    /// A handler writes text into its own channel.
+    fn reply(self, text: &str) -> Self {
+        self.step(Action::Write { text: text.into(), channel: None, then: None })
+    }
+
+    /// A client or a listening channel is closed.
+    fn close(self, channel: &str) -> Self {
+        self.step(Action::Close { channel: Some(channel.into()), then: None })
     }
 
     /// Asks the loop to stop.

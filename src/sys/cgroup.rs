@@ -35,8 +35,7 @@ impl Throttling {
     /// limit. The kernel adds a throttling when it ends. `None` when a group's file can't be read any more.
     pub fn read(&self) -> Option<Duration> {
         let each = self.stats.iter();
-        each.map(|stat| throttled_in(reread(stat, &mut [0; STAT_BYTES])?))
-            .sum()
+        each.map(|stat| throttled_in(reread(stat, &mut [0; STAT_BYTES])?)).sum()
     }
 }
 
@@ -58,10 +57,7 @@ fn cpu_groups() -> Vec<PathBuf> {
         let chain = chain(Path::new(mount), group);
         chain.into_iter().filter(has_figures).collect::<Vec<_>>()
     });
-    chains
-        .into_iter()
-        .find(|chain| !chain.is_empty())
-        .unwrap_or_default()
+    chains.into_iter().find(|chain| !chain.is_empty()).unwrap_or_default()
 }
 
 /// Where `/proc/self/cgroup` says the CPU controller is: the places it is usually mounted at, and the group in it.

@@ -19,10 +19,8 @@ const STATUS_BYTES: usize = 8 * 1024;
 
 /// The CPUs that the calling thread may run on, in ascending order; empty where the system doesn't tell.
 pub fn usable_cpus() -> Vec<usize> {
-    sched_getaffinity(None).map_or_else(
-        |_| Vec::new(),
-        |set| (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect(),
-    )
+    sched_getaffinity(None)
+        .map_or_else(|_| Vec::new(), |set| (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
 }
 
 /// Keeps the calling thread on one CPU; false when the system refuses, and the thread runs where it ran.
@@ -68,10 +66,7 @@ impl ThreadScheduling {
     /// Opens a thread's figures; `None` where the kernel keeps none, or the thread has ended.
     pub fn open(thread: ThreadId) -> Option<ThreadScheduling> {
         let open = |name| File::open(format!("/proc/self/task/{}/{name}", thread.0)).ok();
-        let scheduling = ThreadScheduling {
-            schedstat: open("schedstat")?,
-            status: open("status")?,
-        };
+        let scheduling = ThreadScheduling { schedstat: open("schedstat")?, status: open("status")? };
         scheduling.read().map(|_| scheduling)
     }
 
@@ -105,10 +100,13 @@ fn run_delay_in(schedstat: &str) -> Option<Duration> {
 }
 
 fn involuntary_switches_in(status: &str) -> Option<u64> {
-    let value = status
-        .lines()
-        .find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:"))?;
+    let value = status.lines().find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:"))?;
     value.trim().parse().ok()
+}
+
+/// How many descriptors the process may have open; None: no limit.
+pub fn descriptor_limit() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::Nofile).current
 }
 
 #[cfg(test)]
@@ -117,10 +115,7 @@ mod tests {
 
     #[test]
     fn the_wait_is_the_second_field() {
-        assert_eq!(
-            run_delay_in("559636 71550 2\n"),
-            Some(Duration::from_nanos(71_550))
-        );
+        assert_eq!(run_delay_in("559636 71550 2\n"), Some(Duration::from_nanos(71_550)));
     }
 
     #[test]

@@ -123,6 +123,11 @@ pub fn kernel_release() -> Option<String> {
     None
 }
 
+/// How many descriptors the process may have open: not known.
+pub fn descriptor_limit() -> Option<u64> {
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,10 +140,7 @@ mod tests {
         assert!(ThreadScheduling::open(ThreadId(1)).is_none());
         assert!(Throttling::open().is_none());
         assert!(usable_cpus().is_empty() && !pin_to(0));
-        assert_eq!(
-            (thread_id(), timer_slack(), cpu_quota(), kernel_release()),
-            (None, None, None, None)
-        );
+        assert_eq!((thread_id(), timer_slack(), cpu_quota(), kernel_release()), (None, None, None, None));
         assert_eq!(clock_resolution(), Duration::from_nanos(100));
     }
 }

@@ -10,8 +10,8 @@ use std::time::Instant;
 use mio::unix::SourceFd;
 use mio::{Interest, Registry, Token, event::Source};
 use rustix::time::{
-    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime,
-    timerfd_create, timerfd_settime,
+    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime, timerfd_create,
+    timerfd_settime,
 };
 
 use crate::time::{Time, nanos};
@@ -39,15 +39,8 @@ impl DeadlineTimer {
     /// # Errors
     /// When the process has no descriptor left.
     pub fn new(origin: Instant) -> io::Result<Option<DeadlineTimer>> {
-        let fd = timerfd_create(
-            TimerfdClockId::Monotonic,
-            TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC,
-        )?;
-        Ok(Some(DeadlineTimer {
-            fd,
-            origin: monotonic_at(origin),
-            armed: None,
-        }))
+        let fd = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
+        Ok(Some(DeadlineTimer { fd, origin: monotonic_at(origin), armed: None }))
     }
 
     /// Sets the deadline; `None`: none. Costs a system call only when it differs from the one that is set.
@@ -101,10 +94,7 @@ fn monotonic_at(origin: Instant) -> u64 {
 }
 
 /// One look. The clock is read after the `Instant`, so what passes between the two makes the result later.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "ties the kernel's clock to the origin that the Clock counts from"
-)]
+#[expect(clippy::disallowed_methods, reason = "ties the kernel's clock to the origin that the Clock counts from")]
 fn look_at(origin: Instant) -> u64 {
     let instant = Instant::now();
     let clock = as_nanos(clock_gettime(ClockId::Monotonic));
@@ -122,10 +112,7 @@ fn as_nanos(clock: Timespec) -> u64 {
 /// A deadline on the kernel's clock. Zero would disarm the timer, so the earliest deadline is 1 ns.
 fn on_clock(origin: u64, until: Time) -> Timespec {
     let deadline = origin.saturating_add(until.as_nanos()).max(1);
-    Timespec {
-        tv_sec: (deadline / NANOS_PER_SECOND) as _,
-        tv_nsec: (deadline % NANOS_PER_SECOND) as _,
-    }
+    Timespec { tv_sec: (deadline / NANOS_PER_SECOND) as _, tv_nsec: (deadline % NANOS_PER_SECOND) as _ }
 }
 
 #[cfg(test)]
@@ -145,9 +132,7 @@ mod tests {
     fn polled(origin: Instant) -> (mio::Poll, DeadlineTimer) {
         let poll = mio::Poll::new().unwrap();
         let mut timer = DeadlineTimer::new(origin).unwrap().unwrap();
-        poll.registry()
-            .register(&mut timer, TIMER, Interest::READABLE)
-            .unwrap();
+        poll.registry().register(&mut timer, TIMER, Interest::READABLE).unwrap();
         (poll, timer)
     }
 
@@ -197,9 +182,7 @@ mod tests {
         let (mut poll, mut timer) = polled(now());
         timer.arm(Some(Time::MAX)).unwrap();
         assert!(!fires(&mut poll, Some(Duration::ZERO)));
-        timer
-            .arm(Some(Time::ZERO.after(Duration::from_secs(3600))))
-            .unwrap();
+        timer.arm(Some(Time::ZERO.after(Duration::from_secs(3600)))).unwrap();
         timer.arm(None).unwrap();
         assert!(!fires(&mut poll, Some(Duration::ZERO)));
     }
