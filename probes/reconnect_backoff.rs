@@ -195,7 +195,7 @@ pub(crate) const PROBE: Probe = Probe {
 };
 
 const PATIENCE: Duration = Duration::from_secs(2);
-/// More attempts than any watched stretch should see: what bounds a storm.
+/// More failures in a row than any case has.
 const ENOUGH: u32 = 5000;
 /// The width of a wave's bins.
 const BIN_MS: f64 = 10.0;
@@ -216,6 +216,7 @@ fn spec(p: &Params, base: Duration, attempts: u32) -> ReconnectSpec {
     ReconnectSpec {
         backoff: Backoff { base, shift: shift(p), jitter: Jitter::None },
         attempts,
+        most: ReconnectSpec::MANY,
         reset: Reset::OnConnect,
         after_drop: AfterDrop::AtOnce,
         told: Told::Once,

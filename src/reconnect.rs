@@ -97,7 +97,7 @@ impl Reconnector {
     fn attempt(&self, failures: u32) {
         let number = {
             let mut state = self.lock();
-            if state.stopped {
+            if state.stopped || state.attempts >= self.shared.spec.most {
                 return;
             }
             state.attempts += 1;

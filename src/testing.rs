@@ -79,7 +79,7 @@ pub(crate) fn claim(id: &'static str, verdict: Verdict) -> ClaimResult {
         kind: Kind::Judged,
         verdict,
         observed: 250.02.into(),
-        ideal: 250.into(),
+        ideal: 250.0.into(),
         text: None,
         unit: Some(Unit::Ms),
         reason: None,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets};
+use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement, LineStyle, Table, Width, presets};
 use serde_json::Value;
 
 use super::style::{self, table_color};
@@ -19,11 +19,21 @@ const READINGS: usize = 4;
 pub(super) fn table(result: &ProbeResult, width: u16) -> String {
     let mut table = Table::new();
     table
-        .load_style(presets::UTF8_HORIZONTAL_ONLY)
+        .load_style(presets::NOTHING.header_separator(LineStyle::none().fill('─').junction('─')))
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(width.max(NARROWEST))
         .enforce_styling()
         .set_header(["claim", "verdict", "statement", "measured", "ideal", "text"]);
+    // The statement takes what the values leave.
+    let at_most = |share| ColumnConstraint::UpperBoundary(Width::Percentage(share));
+    table.set_constraints([
+        ColumnConstraint::ContentWidth,
+        ColumnConstraint::ContentWidth,
+        at_most(45),
+        at_most(18),
+        at_most(18),
+        at_most(20),
+    ]);
     for claim in &result.claims {
         table.add_row([
             Cell::new(claim.id),
@@ -70,8 +80,10 @@ pub(super) fn remarks(result: &ProbeResult) -> String {
     let mut text = String::new();
     for claim in &result.claims {
         reason(&mut text, claim);
-        if let Some(note) = &claim.note {
-            let _ = writeln!(text, "{}: {note}", claim.id);
+        let notes = std::iter::once(&claim.note).chain(claim.further.iter().map(|further| &further.note));
+        let notes: Vec<&str> = notes.flatten().map(String::as_str).take(READINGS).collect();
+        if !notes.is_empty() {
+            let _ = writeln!(text, "{}: {}", claim.id, notes.join(" · "));
         }
         if let Some(Refutation { claims, truth }) = claim.refutation {
             let _ = writeln!(text, "{}: the text claims “{claims}”; true: {truth}", claim.id);
@@ -132,7 +144,7 @@ mod tests {
     fn further_readings_stand_below_the_first() {
         let mut with = claim("TD-2", Verdict::Holds);
         let further =
-            |ms: f64| Further { observed: ms.into(), ideal: 250.into(), verdict: Verdict::Holds, note: None };
+            |ms: f64| Further { observed: ms.into(), ideal: 250.0.into(), verdict: Verdict::Holds, note: None };
         with.further = vec![further(1.0), further(2.0)];
         assert_eq!(readings(&with, &with.observed, |further| &further.observed), "250.02 ms\n1.00 ms\n2.00 ms");
         assert_eq!(readings(&with, &with.ideal, |further| &further.ideal), "250.00 ms");

@@ -79,14 +79,15 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// The event, its task and, where the task runs more than once, the run.
+    /// The event, its channel, its task and, where the task runs more than once, the run; a client's attempts are
+    /// numbered, too.
     fn what(&self, event: &Event) -> String {
-        let word = event.event.word();
-        match (event.task.as_deref(), event.run) {
-            (Some(task), Some(run)) if self.repeated.contains(task) => format!("{word} {task} #{run}"),
-            (Some(task), _) => format!("{word} {task}"),
-            (None, _) => word.into(),
-        }
+        let mut words = vec![event.event.word().to_string()];
+        words.extend(event.channel.as_deref().map(str::to_owned));
+        words.extend(event.task.as_deref().map(str::to_owned));
+        let counted = event.task.as_deref().map_or(event.channel.is_some(), |task| self.repeated.contains(task));
+        words.extend(event.run.filter(|_| counted).map(|run| format!("#{run}")));
+        words.join(" ")
     }
 }
 
@@ -97,6 +98,7 @@ fn notes(event: &Event) -> String {
         notes.push(format!("due {deadline}, {} {word}", lateness_text(amount, word)));
     }
     notes.extend(event.note.as_deref().map(str::to_owned));
+    notes.extend(event.value.map(|value| format!("{value} ms")));
     notes.join("; ")
 }
 

@@ -15,6 +15,8 @@ pub(crate) fn json(value: &Value, unit: Option<Unit>) -> String {
         Value::Null => NONE.into(),
         Value::Bool(true) => "yes".into(),
         Value::Bool(false) => "no".into(),
+        // A time is measured in fractions; a whole number beside it is a count.
+        Value::Number(number) if !number.is_f64() => number.to_string(),
         Value::Number(number) => with_unit(&number_text(number.as_f64(), unit, number), unit),
         Value::String(text) => text.clone(),
         Value::Array(elements) => list(elements.iter().map(|element| bare(element, unit)), unit),
@@ -88,7 +90,8 @@ mod tests {
     fn numbers_carry_their_unit_and_never_hide_an_early_timer() {
         let ms = |value| json(&value, Some(Unit::Ms));
         assert_eq!(ms(json!(250.0216)), "250.02 ms");
-        assert_eq!(ms(json!(0)), "0.00 ms");
+        assert_eq!(ms(json!(0.0)), "0.00 ms");
+        assert_eq!(ms(json!(4)), "4");
         assert_eq!(ms(json!(-0.000001)), "-0.000001 ms");
         assert_eq!(json(&json!(31), Some(Unit::Count)), "31");
         assert_eq!(json(&json!(12.34), Some(Unit::Us)), "12.3 us");

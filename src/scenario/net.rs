@@ -49,6 +49,15 @@ pub struct ClientSpec {
     pub reconnect: Option<ReconnectSpec>,
 }
 
+fn many() -> u32 {
+    ReconnectSpec::MANY
+}
+
+impl ReconnectSpec {
+    /// Attempts that any storm is bounded by: far below the number of a machine's ports.
+    pub const MANY: u32 = 5000;
+}
+
 fn one() -> u32 {
     1
 }
@@ -130,6 +139,9 @@ pub struct ReconnectSpec {
     pub backoff: Backoff,
     /// It gives up after so many attempts without a connection.
     pub attempts: u32,
+    /// It gives up after so many attempts in all: what bounds a storm, whose ports would run out.
+    #[serde(default = "many")]
+    pub most: u32,
     /// What takes the schedule back to its begin.
     pub reset: Reset,
     /// What it does when an established connection is lost.
