@@ -80,19 +80,17 @@ fn scenario(p: &Params) -> Scenario {
     let mut s = Scenario::loops(&LOOPS, fourth.saturating_add(due).saturating_add(period));
     s.choose("wall clock", Choice::Clock(TimerClock::Wall));
     s.environment.wall_steps = steps(p);
-    let mut main = s.main();
     for on in LOOPS {
         let tick = task(&format!("{on}: tick")).starts_only();
-        main = main.periodic(Mode::FixedRate, period, period, None, Some(on), tick);
+        s.main().periodic(Mode::FixedRate, period, period, None, Some(on), tick);
     }
-    main = main.until(third).cancel("monotonic: tick").cancel("wall clock: tick");
+    s.main().until(third).cancel("monotonic: tick").cancel("wall clock: tick");
     for (act, name) in [(third, "back"), (fourth, "forward")] {
-        main = main.until(act);
+        s.main().until(act);
         for on in LOOPS {
-            main = main.schedule_on(on, due, task(&format!("{on}: {name}")));
+            s.main().schedule_on(on, due, task(&format!("{on}: {name}")));
         }
     }
-    drop(main);
     s
 }
 

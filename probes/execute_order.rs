@@ -128,10 +128,10 @@ fn nested(_: &Params) -> Scenario {
 fn producers(p: &Params) -> Scenario {
     let tasks = p.count("tasks");
     let mut s = Scenario::loops(&["loop-1", "loop-2"], window(tasks * 4));
-    drop(s.main().execute_times(tasks, "loop-1", task("of main").starts_only()));
+    s.main().execute_times(tasks, "loop-1", task("of main").starts_only());
     for name in PRODUCERS {
         let of = task(&format!("of {name}")).starts_only();
-        drop(s.thread(name).execute_times(tasks, "loop-2", of));
+        s.thread(name).execute_times(tasks, "loop-2", of);
     }
     s
 }
@@ -155,17 +155,15 @@ fn chain(p: &Params) -> Scenario {
 fn inline(p: &Params) -> Scenario {
     let mut s = Scenario::loops(&["queued", "inline"], window(p.count("depth") * 2));
     s.choose("inline", Choice::Submission(Submission::InlineOnLoop));
-    let mut main = s.main();
     for on in ["queued", "inline"] {
         let name = |what: &str| format!("{on} {what}");
         // The first task submits one while another waits already, so the loop is held up until that one is there.
         let first = task(&name("first")).block(Duration::from_millis(10)).execute(task(&name("nested")));
-        main = main
+        s.main()
             .execute_on(on, first)
             .execute_on(on, task(&name("second")))
             .execute_on(on, chained(&name("chain"), p.count("depth"), p.count("depth")));
     }
-    drop(main);
     s
 }
 

@@ -8,9 +8,12 @@ mod fixed_rate_catchup;
 mod global_executor;
 mod heartbeat_delay;
 mod io_share;
+mod lifecycle;
 mod loop_demo;
+mod offload;
 mod periodic_panic;
 mod queue_capacity;
+mod reconnect_backoff;
 mod shutdown;
 mod slow_task;
 mod spin_rebuild;
@@ -47,6 +50,9 @@ const PROBES: &[&Probe] = &[
     &io_share::PROBE,
     &global_executor::PROBE,
     &cancel::PROBE,
+    &reconnect_backoff::PROBE,
+    &offload::PROBE,
+    &lifecycle::PROBE,
 ];
 
 fn main() -> std::process::ExitCode {

@@ -1,7 +1,8 @@
 //! What holds for all probes, and the values of the catalogue, worked out by hand, that their virtual runs must give.
 
 use std::collections::BTreeSet;
-use std::sync::OnceLock;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use loopprobe::fault::{FAULTS, Fault, find};
@@ -82,37 +83,41 @@ fn without_a_fault_every_claim_holds_or_is_observed() {
     }
 }
 
-/// Which claim each fault breaks, and under which policy; worked out once for all tests.
-fn broken() -> &'static BTreeSet<(&'static str, &'static str, PolicyName)> {
-    static BROKEN: OnceLock<BTreeSet<(&str, &str, PolicyName)>> = OnceLock::new();
-    BROKEN.get_or_init(|| {
-        let faulty = all_cases().flat_map(|case| FAULTS.iter().map(move |fault| (case, fault)));
-        let claims = faulty.flat_map(|((probe, case, policy), fault)| {
-            let claims = quickly(probe, case, policy, Some(fault)).claims.into_iter();
-            let broken = claims.filter(|claim| claim.verdict == Verdict::Broken);
-            broken.map(move |claim| (fault.name, claim.id, policy))
-        });
-        claims.collect()
-    })
-}
-
-#[test]
-fn every_judged_claim_is_broken_by_a_fault_under_each_policy_it_names() {
-    let claims = PROBES.iter().flat_map(|probe| probe.claims);
-    for claim in claims.filter(|claim| claim.kind == Kind::Judged) {
-        for policy in claim.policies.named {
-            let breaks = broken().iter().any(|(_, id, under)| *id == claim.id && under == policy);
-            assert!(breaks, "no fault breaks {} under {policy}", claim.id);
+/// Which claims each fault breaks, in virtual time; several at once, for there are many runs.
+fn broken_by_fault() -> Vec<(&'static str, &'static str, PolicyName)> {
+    let cases: Vec<_> = all_cases().collect();
+    let next = AtomicUsize::new(0);
+    let broken = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(2, |n| n.get()) {
+            scope.spawn(|| {
+                while let Some(&(probe, case, policy)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let quick = Params::defaults(probe.params, true);
+                    for fault in FAULTS {
+                        let result = with_params(probe, case, policy, Some(fault), &quick);
+                        let claims = result.claims.iter().filter(|claim| claim.verdict == Verdict::Broken);
+                        broken.lock().unwrap().extend(claims.map(|claim| (fault.name, claim.id, policy)));
+                    }
+                }
+            });
         }
-    }
+    });
+    broken.into_inner().unwrap()
 }
 
 #[test]
-fn every_fault_breaks_something() {
-    for fault in FAULTS {
-        let breaks = broken().iter().any(|(name, ..)| *name == fault.name);
-        assert!(breaks, "{} breaks no claim", fault.name);
+fn every_judged_claim_is_broken_by_a_fault_and_every_fault_breaks_a_claim() {
+    let broken = broken_by_fault();
+    let judged = PROBES.iter().flat_map(|probe| probe.claims).filter(|claim| claim.kind == Kind::Judged);
+    let mut unbroken: BTreeSet<(&str, PolicyName)> =
+        judged.flat_map(|claim| claim.policies.named.iter().map(|policy| (claim.id, *policy))).collect();
+    let mut idle: BTreeSet<&str> = FAULTS.iter().map(|fault| fault.name).collect();
+    for (fault, claim, policy) in broken {
+        unbroken.remove(&(claim, policy));
+        idle.remove(fault);
     }
+    assert!(unbroken.is_empty(), "no fault breaks {unbroken:?}");
+    assert!(idle.is_empty(), "{idle:?} break no claim");
 }
 
 #[test]

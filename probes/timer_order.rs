@@ -157,8 +157,9 @@ fn order(p: &Params) -> Scenario {
 fn ties(p: &Params) -> Scenario {
     let step = p.duration("step");
     let mut s = Scenario::one_loop(step.saturating_add(MARGIN));
-    let main = TIES.iter().fold(s.main(), |main, name| main.schedule_at(step, task(name)));
-    drop(main);
+    for name in TIES {
+        s.main().schedule_at(step, task(name));
+    }
     s
 }
 
@@ -186,12 +187,10 @@ fn far(_: &Params) -> Scenario {
     // Not at the very start: a sum with a clock of 0 can't overflow.
     let mut s = Scenario::one_loop(FAR_WINDOW);
     let longest = Duration::from_nanos(u64::MAX);
-    let main = s.main().until(Duration::from_millis(10));
-    drop(
-        FAR.iter().fold(main, |main, (name, delay)| {
-            main.schedule(Duration::from_millis(*delay).min(longest), task(name))
-        }),
-    );
+    s.main().until(Duration::from_millis(10));
+    for (name, delay) in FAR {
+        s.main().schedule(Duration::from_millis(delay).min(longest), task(name));
+    }
     s
 }
 
@@ -211,13 +210,13 @@ fn after_block(p: &Params) -> Scenario {
 
 fn judge(e: &Evidence<'_>, r: &mut Readings) {
     match e.case {
-        "order" => r.same("TO-1", starts(e.trace)),
-        "ties" => r.exact("TO-2", starts(e.trace), TIES.to_vec()),
-        "due-at-once" => return judge_due_at_once(e.trace, r),
-        "zero-again" => return judge_zero_again(e, r),
-        "far" => return judge_far(e, r),
-        _ => return judge_after_block(e, r),
-    };
+        "order" => _ = r.same("TO-1", starts(e.trace)),
+        "ties" => _ = r.exact("TO-2", starts(e.trace), TIES.to_vec()),
+        "due-at-once" => judge_due_at_once(e.trace, r),
+        "zero-again" => judge_zero_again(e, r),
+        "far" => judge_far(e, r),
+        _ => judge_after_block(e, r),
+    }
 }
 
 /// The tasks in the order in which their runs began.

@@ -232,6 +232,16 @@ pub enum Stance {
     },
 }
 
+impl Stance {
+    /// The word for it in results.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Stance::Stands => "stands",
+            Stance::Refuted { .. } => "refuted",
+        }
+    }
+}
+
 impl Claim {
     /// What the fields below default to, for `..Claim::DEFAULT`.
     pub const DEFAULT: Claim = Claim {

@@ -21,9 +21,27 @@ pub enum Failure {
     /// The task raised an error.
     #[error("{0}")]
     Raised(String),
-    /// What was asked for is not supported.
-    #[error("unsupported operation")]
-    Unsupported,
+    /// The channel is closed.
+    #[error("the channel is closed")]
+    Closed,
+    /// The channel can't do it.
+    #[error("unsupported: {0}")]
+    Unsupported(String),
+    /// The socket reported it.
+    #[error("{message}")]
+    Io {
+        /// What kind of error.
+        kind: std::io::ErrorKind,
+        /// The system's words.
+        message: String,
+    },
+}
+
+impl Failure {
+    /// The failure that an error of the operating system is.
+    pub fn io(error: &std::io::Error) -> Failure {
+        Failure::Io { kind: error.kind(), message: error.to_string() }
+    }
 }
 
 /// What came of waiting for a future.

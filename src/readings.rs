@@ -43,6 +43,8 @@ pub enum Expect {
     SameAsIdeal,
     /// Never below this, whatever disturbs the machine: early timers have no excuse.
     AtLeast(f64),
+    /// More than this, unless the machine disturbed the run.
+    MoreThan(f64),
     /// At most this, unless the machine disturbed the run.
     AtMost(f64),
     /// Nothing is promised.
@@ -133,6 +135,11 @@ impl Readings {
     /// A number that is at most a bound.
     pub fn at_most(&mut self, id: &'static str, observed: Option<f64>, most: f64) -> &mut Reading {
         self.push(id, number(observed), Expect::AtMost(most))
+    }
+
+    /// A number that is more than a bound.
+    pub fn more_than(&mut self, id: &'static str, observed: f64, bound: f64) -> &mut Reading {
+        self.push(id, number(Some(observed)), Expect::MoreThan(bound))
     }
 
     /// A value about which nothing is promised.

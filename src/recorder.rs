@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::clock::Clock;
-use crate::time::{Time, duration_millis};
+use crate::time::Time;
 use crate::trace::{Event, EventKind, Gauges};
 
 /// Rows a thread can record in one run: 3.5 MiB, of which only what is used is ever touched.
@@ -28,8 +28,40 @@ pub struct Row {
     pub run: u32,
     /// The deadline of the timer that ran it.
     pub deadline: Option<Time>,
+    /// On which channel.
+    pub channel: Option<ChannelName>,
     /// Words for it.
     pub note: Note,
+    /// A duration that belongs to it.
+    pub value: Option<Duration>,
+}
+
+impl Row {
+    /// An event about nothing in particular.
+    pub fn new(kind: EventKind) -> Row {
+        Row { kind, task: None, run: 0, deadline: None, channel: None, note: Note::None, value: None }
+    }
+
+    /// The same about a task.
+    pub fn task(mut self, task: u16) -> Row {
+        self.task = Some(task);
+        self
+    }
+
+    /// The same with words.
+    pub fn note(mut self, note: Note) -> Row {
+        self.note = note;
+        self
+    }
+}
+
+/// A channel's name as numbers: the client or server, and which of several; 0: the only one, or the listening one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChannelName {
+    /// Its number among the names.
+    pub name: u16,
+    /// Which of several.
+    pub which: u32,
 }
 
 /// Words for an event, as a number.
@@ -43,8 +75,8 @@ pub enum Note {
     Words(&'static str),
     /// A future and what came of waiting for it.
     Outcome(u16, &'static str),
-    /// A duration.
-    Took(Duration),
+    /// So many bytes.
+    Bytes(u32),
     /// A future and the value that it was done with.
     Value(u16, u16),
     /// A variable and its value.
@@ -168,7 +200,7 @@ impl Recorder {
 impl Buffer {
     fn event(&self, stamped: &Stamped, origin: Time, names: &[Arc<str>]) -> Event {
         let rebased = |time: Time| Time::ZERO.after(time.since(origin));
-        let Row { kind, task, run, deadline, note } = stamped.row;
+        let Row { kind, task, run, deadline, channel, note, value } = stamped.row;
         let name = |index: u16| names[usize::from(index)].clone();
         let gauges = match note {
             Note::Gauges(index) => self.gauges.get(index as usize).copied(),
@@ -181,6 +213,10 @@ impl Buffer {
             in_loop: self.in_loop,
             event: kind,
             task: task.map(name),
+            channel: channel.map(|channel| match channel.which {
+                0 => name(channel.name),
+                which => format!("{}#{which}", name(channel.name)).into(),
+            }),
             run: (run > 0).then_some(run),
             deadline: deadline.map(rebased),
             note: match note {
@@ -190,8 +226,9 @@ impl Buffer {
                 Note::Name(index) => Some(name(index)),
                 Note::Words(words) => Some(words.into()),
                 Note::Outcome(index, words) => Some(format!("{}: {words}", name(index)).into()),
-                Note::Took(took) => Some(format!("slow task, {:.2} ms", duration_millis(took)).into()),
+                Note::Bytes(count) => Some(format!("{count} bytes").into()),
             },
+            value: value.map(|value| Time::ZERO.after(value)),
         }
     }
 }
@@ -215,7 +252,7 @@ mod tests {
     use super::*;
 
     fn mark(run: u32) -> Row {
-        Row { kind: EventKind::Mark, task: Some(0), run, deadline: None, note: Note::None }
+        Row { run, ..Row::new(EventKind::Mark).task(0) }
     }
 
     #[test]

@@ -118,6 +118,9 @@ pub enum TimeKind {
 /// One run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Run {
+    /// The worst verdict of the claims' readings in it; left out where nothing was judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
     /// Its metrics.
     pub metrics: BTreeMap<&'static str, Option<f64>>,
     /// What the machine did meanwhile; null in virtual time.
@@ -139,7 +142,7 @@ impl Run {
     /// A run from its trace.
     pub fn new(trace: Trace, noise: Option<Noise>, metrics: BTreeMap<&'static str, Option<f64>>) -> Run {
         let Trace { events, loops, futures, counted, dropped } = trace;
-        Run { metrics, noise, trace: events, loops, futures, counted, dropped }
+        Run { verdict: None, metrics, noise, trace: events, loops, futures, counted, dropped }
     }
 }
 
@@ -229,12 +232,34 @@ pub struct ClaimResult {
     /// The policy that it was judged under.
     pub policy: PolicyName,
     /// Whether the text is right.
-    pub text_stance: Stance,
+    pub text_stance: &'static str,
+    /// Where it isn't, both sides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refutation: Option<Refutation>,
     /// In how many of the runs it held.
     pub n_of: NOf,
     /// The further readings of the claim, where there are any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub further: Vec<Further>,
+}
+
+/// A text's claim and what is true instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Refutation {
+    /// What the text claims.
+    pub claims: &'static str,
+    /// What is true, and how that is known.
+    pub truth: &'static str,
+}
+
+impl Refutation {
+    /// Both sides, where the text is wrong.
+    pub fn of(stance: Stance) -> Option<Refutation> {
+        match stance {
+            Stance::Stands => None,
+            Stance::Refuted { claims, truth } => Some(Refutation { claims, truth }),
+        }
+    }
 }
 
 /// A further reading of a claim.

@@ -11,7 +11,7 @@ use crate::params::Params;
 use crate::policy::{Policy, PolicyName};
 use crate::probe::{Case, CaseTime, Claim, Evidence, Probe};
 use crate::readings::{Reading, Readings};
-use crate::result::{ClaimResult, Further, MetricValues, NOf, ProbeResult, Run, Subject, TimeKind};
+use crate::result::{ClaimResult, Further, MetricValues, NOf, ProbeResult, Refutation, Run, Subject, TimeKind};
 use crate::scenario::Scenario;
 use crate::sys;
 use crate::time::duration_millis;
@@ -63,7 +63,7 @@ pub fn run_case(request: &Request<'_>) -> ProbeResult {
 /// The readings of the virtual run without a fault, and the observations asked for.
 fn observe_all(request: &Request<'_>, scenario: &Scenario) -> Result<(Readings, Vec<Observation>), RunError> {
     let policy = request.policy.policy();
-    let ideal = read(request, scenario, builtin::run_virtual(scenario, policy)?)?;
+    let ideal = read(request, scenario, builtin::run_virtual(scenario, policy, request.seed)?)?;
     let faulty = request.fault.map_or(policy, |fault| (fault.apply)(policy));
     let observe = |_| read(request, scenario, carry_out(request, scenario, faulty)?);
     let observations = (0..request.runs.max(1)).map(observe).collect::<Result<_, _>>()?;
@@ -72,10 +72,10 @@ fn observe_all(request: &Request<'_>, scenario: &Scenario) -> Result<(Readings, 
 
 fn carry_out(request: &Request<'_>, scenario: &Scenario, policy: Policy) -> Result<Outcome, RunError> {
     if request.is_virtual() {
-        return builtin::run_virtual(scenario, policy);
+        return builtin::run_virtual(scenario, policy, request.seed);
     }
     let limit = scenario.window.saturating_mul(2).saturating_add(Duration::from_secs(10));
-    builtin::run_real(scenario, policy, request.limit.unwrap_or(limit))
+    builtin::run_real(scenario, policy, request.seed, request.limit.unwrap_or(limit))
 }
 
 /// Has the judge read a trace, and checks that it read every claim and no other.
@@ -152,8 +152,12 @@ fn judged(request: &Request<'_>, scenario: Scenario, ideal: &Readings, seen: Vec
             });
             values.push(metric.value);
         }
+        let rule = request.rule();
+        let claims = request.probe.claims_of(request.case.name, request.policy);
+        let verdict = worst(claims.map(|claim| judge_run(claim.id, ideal, &observation, &rule).verdict));
         let metrics = observation.readings.metrics().iter().map(|metric| (metric.name, metric.value)).collect();
-        result.runs.push(Run::new(observation.outcome.trace, observation.outcome.noise, metrics));
+        let run = Run::new(observation.outcome.trace, observation.outcome.noise, metrics);
+        result.runs.push(Run { verdict: Some(verdict), ..run });
     }
     result
 }
@@ -228,7 +232,8 @@ fn unread(request: &Request<'_>, claim: &'static Claim, verdict: Verdict) -> Cla
         tolerance: None,
         source: claim.source.unwrap_or(request.probe.source),
         policy: request.policy,
-        text_stance: claim.stance,
+        text_stance: claim.stance.word(),
+        refutation: Refutation::of(claim.stance),
         n_of: NOf { n: 0, of: request.runs },
         further: Vec::new(),
     }

@@ -39,6 +39,9 @@ pub struct Event {
     /// To which task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<Arc<str>>,
+    /// On which channel: a client, a server's listening channel, or an accepted one, `server#1`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel: Option<Arc<str>>,
     /// In which run of it (the first is 1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<u32>,
@@ -48,6 +51,9 @@ pub struct Event {
     /// A mark's or a warning's words, a wait's outcome, how long a slow task took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<Arc<str>>,
+    /// A duration that belongs to it: how long a slow task took, the delay before the next attempt.
+    #[serde(rename = "value_ms", default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Time>,
     /// What a loop counted at this instant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gauges: Option<Gauges>,
@@ -72,6 +78,9 @@ pub struct Gauges {
     /// How long a task or timer took on average so far; of the drain under way nothing yet.
     #[serde(rename = "mean_task_ms")]
     pub mean_task_time: Time,
+    /// How long handlers of ready sources ran so far.
+    #[serde(rename = "io_time_ms")]
+    pub io_time: Time,
     /// The loop's state.
     pub state: LoopState,
 }
@@ -134,6 +143,57 @@ pub enum EventKind {
     Began,
     /// A loop's thread ended its loop.
     Stopped,
+    /// A handler is in a pipeline.
+    #[serde(rename = "handlerAdded")]
+    HandlerAdded,
+    /// A channel has a loop.
+    #[serde(rename = "channelRegistered")]
+    ChannelRegistered,
+    /// It is connected or bound.
+    #[serde(rename = "channelActive")]
+    ChannelActive,
+    /// It read a message; the note is its text.
+    #[serde(rename = "channelRead")]
+    ChannelRead,
+    /// A batch of reads is over.
+    #[serde(rename = "channelReadComplete")]
+    ChannelReadComplete,
+    /// The peer has ended its side and the channel stays open.
+    #[serde(rename = "inputShutdown")]
+    InputShutdown,
+    /// An error is in the pipeline.
+    #[serde(rename = "exceptionCaught")]
+    ExceptionCaught,
+    /// It is no more.
+    #[serde(rename = "channelInactive")]
+    ChannelInactive,
+    /// It does no more.
+    #[serde(rename = "channelUnregistered")]
+    ChannelUnregistered,
+    /// The handler is out of the pipeline.
+    #[serde(rename = "handlerRemoved")]
+    HandlerRemoved,
+    /// A thread or a handler wrote a message; the note is its text.
+    #[serde(rename = "sent")]
+    Sent,
+    /// The future of a bind, connect, write or close is done; the note says how. Recorded by its listener.
+    #[serde(rename = "future-done")]
+    FutureDone,
+    /// A client attempts to connect.
+    #[serde(rename = "attempt")]
+    Attempt,
+    /// A client has scheduled its next attempt; the value is the delay.
+    #[serde(rename = "retry")]
+    Retry,
+    /// A client lost an established connection.
+    #[serde(rename = "lost")]
+    Lost,
+    /// A client gave up.
+    #[serde(rename = "gave-up")]
+    GaveUp,
+    /// What was asked of a channel; the note is the answer.
+    #[serde(rename = "answered")]
+    Answered,
 }
 
 impl EventKind {
@@ -158,6 +218,23 @@ impl EventKind {
             EventKind::State => "state",
             EventKind::Began => "began",
             EventKind::Stopped => "stopped",
+            EventKind::HandlerAdded => "handlerAdded",
+            EventKind::ChannelRegistered => "channelRegistered",
+            EventKind::ChannelActive => "channelActive",
+            EventKind::ChannelRead => "channelRead",
+            EventKind::ChannelReadComplete => "channelReadComplete",
+            EventKind::InputShutdown => "inputShutdown",
+            EventKind::ExceptionCaught => "exceptionCaught",
+            EventKind::ChannelInactive => "channelInactive",
+            EventKind::ChannelUnregistered => "channelUnregistered",
+            EventKind::HandlerRemoved => "handlerRemoved",
+            EventKind::Sent => "sent",
+            EventKind::FutureDone => "future-done",
+            EventKind::Attempt => "attempt",
+            EventKind::Retry => "retry",
+            EventKind::Lost => "lost",
+            EventKind::GaveUp => "gave-up",
+            EventKind::Answered => "answered",
         }
     }
 }
@@ -201,6 +278,9 @@ pub struct LoopCounters {
     /// How long a task or timer took on average.
     #[serde(rename = "mean_task_ms")]
     pub mean_task_time: Time,
+    /// How long handlers of ready sources ran.
+    #[serde(rename = "io_time_ms")]
+    pub io_time: Time,
     /// Its state when the run was over.
     pub state: LoopState,
 }
@@ -273,6 +353,11 @@ impl Trace {
     /// What was counted of a task; nothing when it never ran.
     pub fn counted(&self, task: &str) -> Counted {
         self.counted.get(task).copied().unwrap_or_default()
+    }
+
+    /// The events of a channel.
+    pub fn on_channel<'a>(&'a self, channel: &'a str) -> impl Iterator<Item = &'a Event> {
+        self.events.iter().filter(move |event| event.channel.as_deref() == Some(channel))
     }
 
     /// Where marks with this label stand.

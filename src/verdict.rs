@@ -157,6 +157,11 @@ pub fn judge(reading: &Reading, ideal: &Value, rule: &OnTime, around: &Surroundi
             }
             None => off((*least).into(), "it was not seen".into()),
         },
+        Expect::MoreThan(bound) => match reading.observed.as_f64() {
+            Some(value) if value > *bound => held((*bound).into()),
+            Some(value) => off((*bound).into(), format!("{value} is not more than {bound}")),
+            None => off((*bound).into(), "it was not seen".into()),
+        },
         Expect::AtMost(most) => match reading.observed.as_f64() {
             Some(value) if value <= *most => held((*most).into()),
             Some(value) => off((*most).into(), format!("{value} is above the bound {most}")),

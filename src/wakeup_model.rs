@@ -199,6 +199,8 @@ fn event((thread, word): Move, at: u64) -> Event {
         run: None,
         deadline: None,
         note: Some(note),
+        channel: None,
+        value: None,
         gauges: None,
     }
 }

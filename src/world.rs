@@ -6,6 +6,7 @@
 //! it busy. A thread that nothing else overtakes keeps the baton, so most waits cost no switch of threads.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -20,7 +21,7 @@ use crate::time::Time;
 const MOST_AT_ONE_INSTANT: u64 = 1_000_000;
 
 /// A simulated world.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct World {
     /// The clock; written only by the holder of the baton.
     now: AtomicU64,
@@ -34,9 +35,10 @@ pub struct World {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActorId(usize);
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct State {
     actors: Vec<Actor>,
+    events: BTreeMap<(Time, u64), Event>,
     holder: Option<usize>,
     at_this_instant: u64,
     stuck: Option<Stuck>,
@@ -62,6 +64,9 @@ enum Phase {
     Running,
     Ended,
 }
+
+/// What happens by itself: the network and peers without threads. Runs while no actor does.
+type Event = Box<dyn FnOnce() + Send>;
 
 /// Why a world ended before its actors did.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -118,6 +123,13 @@ impl World {
         self.sequence.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// Something happens at this instant, or now when it has passed; before the actors that are due at the same
+    /// instant, and in the order of these calls. It may wake actors and call this again; it may not wait.
+    pub fn at(&self, time: Time, event: impl FnOnce() + Send + 'static) {
+        let key = (time.max(self.now()), self.next_sequence());
+        self.lock().events.insert(key, Box::new(event));
+    }
+
     /// Adds an actor that is due at once. Its thread calls [`World::enter`].
     pub fn register(&self, name: &str) -> ActorId {
         let mut state = self.lock();
@@ -154,8 +166,7 @@ impl World {
 
     /// Gives the baton to the first actor; called once, when all are registered, by a thread that is none of them.
     pub fn start(&self) {
-        let mut state = self.lock();
-        self.hand_over(&mut state);
+        drop(self.hand_over(self.lock()));
     }
 
     /// Ends a world that was never [started](World::start): the threads that wait in it end.
@@ -170,7 +181,7 @@ impl World {
         let mut state = self.lock();
         state.actors[me].phase = Phase::Ended;
         if state.stuck.is_none() {
-            self.hand_over(&mut state);
+            drop(self.hand_over(state));
         }
     }
 
@@ -222,35 +233,57 @@ impl World {
         let woken = wakeable && std::mem::take(&mut state.actors[me].woken);
         let due = if woken { Some(now) } else { until.map(|until| until.max(now)) };
         state.actors[me].phase = Phase::Waiting { due, wakeable, doing };
-        self.hand_over(&mut state);
+        let state = self.hand_over(state);
         drop(self.await_turn(state, me));
     }
 
-    /// Gives the baton to whoever is due first.
-    fn hand_over(&self, state: &mut State) {
-        let due = |(index, actor): (usize, &Actor)| match actor.phase {
-            Phase::Waiting { due: Some(due), .. } => Some((due, index)),
-            _ => None,
-        };
+    /// Lets happen what comes before the next actor, then gives the baton to that one.
+    fn hand_over<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         state.holder = None;
-        let Some((due, next)) = state.actors.iter().enumerate().filter_map(due).min() else {
-            if state.actors.iter().any(|actor| actor.phase != Phase::Ended) {
-                self.end(state, |at, actors| Stuck::NothingLeft { at, actors });
+        loop {
+            let actor = state.next_actor();
+            let event = state.events.first_key_value().map(|((time, _), _)| *time);
+            let event = event.filter(|time| actor.is_none_or(|(due, _)| *time <= due));
+            match (event, actor) {
+                (Some(time), _) if state.anyone_left() => {
+                    if !self.advance(&mut state, time) {
+                        return state;
+                    }
+                    let happens = state.events.pop_first();
+                    drop(state);
+                    happens.into_iter().for_each(|(_, event)| event());
+                    state = self.lock();
+                }
+                (_, Some((due, next))) => {
+                    if self.advance(&mut state, due) {
+                        state.holder = Some(next);
+                        state.actors[next].phase = Phase::Running;
+                        state.actors[next].turn.notify_one();
+                    }
+                    return state;
+                }
+                (_, None) => {
+                    if state.anyone_left() {
+                        self.end(&mut state, |at, actors| Stuck::NothingLeft { at, actors });
+                    }
+                    return state;
+                }
             }
-            return;
-        };
-        if due > self.now() {
-            self.now.store(due.as_nanos(), Ordering::Relaxed);
+        }
+    }
+
+    /// Moves the clock; false when too much happens at one instant.
+    fn advance(&self, state: &mut State, to: Time) -> bool {
+        if to > self.now() {
+            self.now.store(to.as_nanos(), Ordering::Relaxed);
             state.at_this_instant = 0;
         }
         state.at_this_instant += 1;
         if state.at_this_instant > MOST_AT_ONE_INSTANT {
             self.end(state, |at, actors| Stuck::Endless { at, actors });
-            return;
+            return false;
         }
-        state.holder = Some(next);
-        state.actors[next].phase = Phase::Running;
-        state.actors[next].turn.notify_one();
+        true
     }
 
     fn await_turn<'a>(&self, mut state: MutexGuard<'a, State>, me: usize) -> MutexGuard<'a, State> {
@@ -271,6 +304,27 @@ impl World {
         for actor in &state.actors {
             actor.turn.notify_one();
         }
+    }
+}
+
+impl State {
+    /// The actor that is due first, ties by number.
+    fn next_actor(&self) -> Option<(Time, usize)> {
+        let due = |(index, actor): (usize, &Actor)| match actor.phase {
+            Phase::Waiting { due: Some(due), .. } => Some((due, index)),
+            _ => None,
+        };
+        self.actors.iter().enumerate().filter_map(due).min()
+    }
+
+    fn anyone_left(&self) -> bool {
+        self.actors.iter().any(|actor| actor.phase != Phase::Ended)
+    }
+}
+
+impl std::fmt::Debug for World {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "World at {} ms", self.now())
     }
 }
 

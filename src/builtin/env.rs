@@ -6,14 +6,17 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use super::RunError;
+use super::channels::EMBEDDED;
 use super::futures::FutureEntry;
+use super::net::{Connections, name_of};
 use super::tally::Tally;
+use crate::channel::{ChannelTag, PIPELINE_TAG};
 use crate::clock::Clock;
-use crate::event_loop::{Handle, LoopState, Observer, Tag, Warning};
+use crate::event_loop::{ChannelWarning, Handle, LoopState, Observer, Tag, Warning};
 use crate::permits::Permits;
 use crate::policy::{FixedDelay, Policy, TimerClock};
 use crate::recorder::{Note, Row, record};
-use crate::scenario::{Action, Condition, Mode, Record, Scenario};
+use crate::scenario::{Action, Condition, HandlerKind, HandlerSpec, Mode, Record, Scenario};
 use crate::time::Time;
 use crate::trace::{Counted, EventKind, FutureState, Gauges};
 
@@ -34,6 +37,7 @@ pub(super) struct Env {
     start: AtomicU64,
     futures: Mutex<BTreeMap<u16, FutureEntry>>,
     permits: BTreeMap<String, Permits>,
+    pub(super) connections: Connections,
 }
 
 /// The names of a scenario as numbers, so that a recorded row holds no string. Tasks come first, in their order.
@@ -47,16 +51,25 @@ impl Names {
     pub(super) fn of(scenario: &Scenario) -> Names {
         let mut names = Names { all: Vec::new(), numbers: BTreeMap::new() };
         let tasks = scenario.tasks.iter().map(|task| task.name.as_str());
+        let channels = scenario.servers.iter().map(|server| server.name.as_str());
+        let channels = channels.chain(scenario.clients.iter().map(|client| client.name.as_str()));
         tasks
             .chain(scenario.promises.iter().map(|promise| promise.name.as_str()))
             .chain(scenario.loops.iter().map(|spec| spec.name.as_str()))
             .chain(scenario.permits.iter().map(|spec| spec.name.as_str()))
+            .chain(channels)
             .for_each(|name| names.add(name));
         visit(scenario, &mut |action| match action {
             Action::Mark { label } | Action::Warn { label } => names.add(label),
             Action::Return { value } => names.add(value),
             Action::Set { variable, .. } | Action::Stamp { variable } | Action::Read { variable } => {
                 names.add(variable);
+            }
+            // Line by line, without their ends: as a decoder gives them.
+            Action::Write { text, .. } => text.lines().for_each(|line| names.add(line)),
+            Action::Embed { messages, .. } => {
+                names.add(EMBEDDED);
+                messages.iter().for_each(|text| names.add(text));
             }
             Action::If {
                 condition: Condition::Equal { variable, .. } | Condition::Elapsed { variable, .. },
@@ -79,7 +92,12 @@ impl Names {
 
     /// A name's number. Only names that the scenario contains are asked for.
     pub(super) fn number(&self, name: &str) -> u16 {
-        self.numbers.get(name).copied().unwrap_or(u16::MAX)
+        self.known(name).unwrap_or(u16::MAX)
+    }
+
+    /// The number of what may be a name.
+    pub(super) fn known(&self, name: &str) -> Option<u16> {
+        self.numbers.get(name).copied()
     }
 
     pub(super) fn all(&self) -> &[Arc<str>] {
@@ -108,8 +126,20 @@ fn visit<'a>(scenario: &'a Scenario, f: &mut impl FnMut(&'a Action)) {
             }
         }
     }
+    fn handlers<'a>(handlers: &'a [HandlerSpec], f: &mut impl FnMut(&'a Action)) {
+        for handler in handlers {
+            if let HandlerKind::Reactor(reactions) = &handler.kind {
+                reactions.iter().for_each(|reaction| walk(&reaction.body, f));
+            }
+        }
+    }
     scenario.threads.iter().for_each(|thread| walk(&thread.steps, f));
     scenario.tasks.iter().for_each(|task| walk(&task.body, f));
+    for server in &scenario.servers {
+        handlers(&server.parent, f);
+        handlers(&server.child, f);
+    }
+    scenario.clients.iter().for_each(|client| handlers(&client.handlers, f));
 }
 
 /// Whether a policy has everything that a scenario needs.
@@ -137,7 +167,13 @@ pub(super) fn supports_real(scenario: &Scenario, policy: &Policy) -> Result<(), 
 }
 
 impl Env {
-    pub(super) fn new(scenario: &Scenario, clock: Clock, names: Names, loops: Vec<Handle>) -> Arc<Env> {
+    pub(super) fn new(
+        scenario: &Scenario,
+        clock: Clock,
+        names: Names,
+        loops: Vec<Handle>,
+        connections: Connections,
+    ) -> Arc<Env> {
         let futures = scenario.promises.iter().map(|promise| {
             let owner = scenario.loops.iter().position(|l| l.name == promise.owner).unwrap_or(0);
             (names.number(&promise.name), FutureEntry::Value(loops[owner].promise()))
@@ -154,6 +190,7 @@ impl Env {
             variables: names.all.iter().map(|_| AtomicI64::new(0)).collect(),
             start: AtomicU64::new(0),
             scenario: scenario.clone(),
+            connections,
             names,
         })
     }
@@ -240,6 +277,7 @@ impl Env {
             polls: counters.polls(),
             wakeups: counters.wakeups(),
             mean_task_time: counters.mean_task_time(),
+            io_time: counters.io_time(),
             state: handle.state(),
         }
     }
@@ -247,6 +285,7 @@ impl Env {
     /// Lets go of everything that refers back to the loops.
     pub(super) fn clear(&self) {
         self.lock_futures().clear();
+        self.connections.clear();
         self.loops.iter().for_each(Handle::discard);
     }
 
@@ -270,20 +309,25 @@ impl RecordLoop {
 
 impl Observer for RecordLoop {
     fn warned(&self, tag: Tag, warning: Warning<'_>) {
-        let note = match warning {
-            Warning::Raised(_) => Note::Words("task raised an error"),
-            Warning::Slow(took) => Note::Took(took),
+        // A task of a pipeline has no name in the scenario.
+        let task = (tag != PIPELINE_TAG).then_some(tag.0 as u16);
+        let row = Row { task, ..Row::new(EventKind::Warned) };
+        record(match warning {
+            Warning::Raised(_) => row.note(Note::Words("task raised an error")),
+            Warning::Slow(took) => Row { value: Some(took), ..row.note(Note::Words("slow task")) },
+        });
+    }
+
+    fn channel_warned(&self, channel: ChannelTag, warning: ChannelWarning<'_>) {
+        let words = match warning {
+            ChannelWarning::Discarded => "a message reached the tail and was dropped",
+            ChannelWarning::Exception(_) => "an error reached the tail",
         };
-        record(Row { kind: EventKind::Warned, task: Some(tag.0 as u16), run: 0, deadline: None, note });
+        let channel = Some(name_of(channel));
+        record(Row { channel, ..Row::new(EventKind::Warned).note(Note::Words(words)) });
     }
 
     fn moved(&self, to: LoopState) {
-        record(Row {
-            kind: EventKind::State,
-            task: None,
-            run: 0,
-            deadline: None,
-            note: Note::Outcome(self.name, to.word()),
-        });
+        record(Row::new(EventKind::State).note(Note::Outcome(self.name, to.word())));
     }
 }

@@ -15,6 +15,8 @@ pub(super) type Value = Option<u16>;
 pub(super) enum FutureEntry {
     /// Of a submitted task, or a promise.
     Value(Promise<Value>),
+    /// Of a channel's operation, which has no value.
+    Operation(Promise),
     /// Of a timer.
     Timer(Scheduled),
     /// Of the many timers of one task.
@@ -28,6 +30,7 @@ impl FutureEntry {
     pub(super) fn state(&self) -> FutureState {
         match self {
             FutureEntry::Value(promise) => promise.state(),
+            FutureEntry::Operation(promise) => promise.state(),
             FutureEntry::Timer(timer) => timer.future().state(),
             FutureEntry::End(end) => end.state(),
             FutureEntry::Spread(timers) => {
@@ -47,6 +50,7 @@ impl FutureEntry {
         match self {
             FutureEntry::Value(promise) if interrupt => promise.cancel_and_interrupt(),
             FutureEntry::Value(promise) => promise.cancel(),
+            FutureEntry::Operation(promise) => promise.cancel(),
             FutureEntry::Timer(scheduled) => timer(scheduled),
             FutureEntry::End(end) => end.cancel(),
             FutureEntry::Spread(timers) => timers.iter().filter(|scheduled| timer(scheduled)).count() > 0,
@@ -58,7 +62,7 @@ impl FutureEntry {
         match self {
             FutureEntry::Value(promise) => promise.is_interrupted(),
             FutureEntry::Timer(timer) => timer.future().is_interrupted(),
-            FutureEntry::Spread(_) | FutureEntry::End(_) => false,
+            FutureEntry::Operation(_) | FutureEntry::Spread(_) | FutureEntry::End(_) => false,
         }
     }
 
@@ -66,6 +70,7 @@ impl FutureEntry {
     pub(super) fn wait(&self, limit: Duration) -> Waited {
         match self {
             FutureEntry::Value(promise) => promise.wait(limit),
+            FutureEntry::Operation(promise) => promise.wait(limit),
             FutureEntry::Timer(timer) => timer.future().wait(limit),
             FutureEntry::End(end) => end.wait(limit),
             FutureEntry::Spread(timers) => {
@@ -78,7 +83,7 @@ impl FutureEntry {
     /// Whether it has failed because nobody supports it.
     pub(super) fn is_unsupported(&self) -> bool {
         match self {
-            FutureEntry::End(end) => end.outcome() == Some(Err(Failure::Unsupported)),
+            FutureEntry::End(end) => matches!(end.outcome(), Some(Err(Failure::Unsupported(_)))),
             _ => false,
         }
     }
@@ -87,7 +92,9 @@ impl FutureEntry {
     pub(super) fn value(&self) -> Value {
         match self {
             FutureEntry::Value(promise) => promise.outcome()?.ok().flatten(),
-            FutureEntry::Timer(_) | FutureEntry::Spread(_) | FutureEntry::End(_) => None,
+            FutureEntry::Operation(_) | FutureEntry::Timer(_) | FutureEntry::Spread(_) | FutureEntry::End(_) => {
+                None
+            }
         }
     }
 
@@ -95,6 +102,7 @@ impl FutureEntry {
     pub(super) fn listen(&self, tag: Tag, work: impl FnOnce() + Send + 'static) {
         match self {
             FutureEntry::Value(promise) => promise.listen(tag, work),
+            FutureEntry::Operation(promise) => promise.listen(tag, work),
             FutureEntry::Timer(timer) => timer.future().listen(tag, work),
             FutureEntry::End(end) => end.listen(tag, work),
             FutureEntry::Spread(timers) => {

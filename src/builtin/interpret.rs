@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use super::env::Env;
 use super::futures::{FutureEntry, Value};
+use super::net::name_of;
+use crate::channel::{Channel, Context};
 use crate::event_loop::{Grace, Tag};
 use crate::promise::Waited;
 use crate::recorder::{Note, Row, record, record_gauges};
@@ -16,22 +18,39 @@ use crate::time::Time;
 use crate::trace::EventKind;
 use crate::world::WorldEnded;
 
-/// Where actions are carried out: by which task and run, on which loop.
-#[derive(Clone, Copy, Debug)]
+/// Where actions are carried out: by which task and run, on which loop, by which channel's handler.
+#[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) task: Option<u16>,
     pub(super) run: u32,
     pub(super) on: usize,
+    /// The handler whose reaction this is, or that gave the task.
+    pub(super) at: Option<Context>,
+    /// The connection that a listening channel's handler sees.
+    pub(super) accepted: Option<Channel>,
 }
 
 impl Place {
+    /// An outside thread's.
+    pub(super) const OUTSIDE: Place = Place { task: None, run: 0, on: 0, at: None, accepted: None };
+
     fn row(&self, kind: EventKind, note: Note) -> Row {
-        Row { kind, task: self.task, run: self.run, deadline: None, note }
+        let channel = self.at.as_ref().map(|ctx| name_of(ctx.channel().tag()));
+        Row { task: self.task, run: self.run, channel, ..Row::new(kind).note(note) }
     }
 
-    fn note(&self, kind: EventKind, note: Note) {
+    pub(super) fn note(&self, kind: EventKind, note: Note) {
         record(self.row(kind, note));
     }
+}
+
+/// Which run of which task, on which loop.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    pub(super) task: u16,
+    /// The first is 1.
+    pub(super) number: u32,
+    pub(super) on: usize,
 }
 
 /// Whether a body goes on after an action.
@@ -49,10 +68,11 @@ thread_local! {
 }
 
 impl Env {
-    /// One run of a task; the value that it returns.
-    pub(super) fn run_body(self: &Arc<Self>, task: u16, run: u32, on: usize, deadline: Option<Time>) -> Value {
-        let spec = &self.scenario.tasks[usize::from(task)];
-        let place = Place { task: Some(task), run, on };
+    /// One run of a task, for the handler that gave it where one did; the value that it returns.
+    pub(super) fn run_body(self: &Arc<Self>, which: Run, deadline: Option<Time>, at: Option<&Context>) -> Value {
+        let spec = &self.scenario.tasks[usize::from(which.task)];
+        let place =
+            Place { task: Some(which.task), run: which.number, on: which.on, at: at.cloned(), accepted: None };
         let depth = DEPTH.get() + 1;
         DEPTH.set(depth);
         let began = self.run_begins(&place, spec.record, deadline, depth);
@@ -61,7 +81,7 @@ impl Env {
         match (&result, spec.record) {
             (Ok(_), Record::Starts) => {}
             (Ok(_), Record::Each) => place.note(EventKind::End, Note::None),
-            (_, Record::Count) => self.tallies[usize::from(task)].ends(began, self.clock.now()),
+            (_, Record::Count) => self.tallies[usize::from(which.task)].ends(began, self.clock.now()),
             (Err(payload), _) if payload.is::<WorldEnded>() => {}
             (Err(_), _) => place.note(EventKind::Threw, Note::None),
         }
@@ -76,13 +96,7 @@ impl Env {
         let began = self.clock.now();
         match (kept, place.task) {
             (Record::Count, Some(task)) => self.tallies[usize::from(task)].begins(began, depth),
-            _ => record(Row {
-                kind: EventKind::Start,
-                task: place.task,
-                run: place.run,
-                deadline,
-                note: Note::None,
-            }),
+            _ => record(Row { deadline, ..place.row(EventKind::Start, Note::None) }),
         }
         began
     }
@@ -129,6 +143,19 @@ impl Env {
             Action::Complete { promise } => self.complete(promise, place),
             Action::Cancel { task, interrupt } => self.cancel(task, *interrupt, place),
             Action::Wait { future, limit } => self.wait(future, *limit, place),
+            Action::Bind { .. }
+            | Action::Connect { .. }
+            | Action::StopReconnecting { .. }
+            | Action::Write { .. }
+            | Action::Close { .. }
+            | Action::CloseAccepted { .. }
+            | Action::OnClosed { .. }
+            | Action::EndOutput { .. }
+            | Action::AskLoop
+            | Action::AskRemote
+            | Action::AskOpen
+            | Action::Compose { .. }
+            | Action::Embed { .. } => self.act_on_channels(action, place),
             Action::Shutdown { on, quiet, timeout } => {
                 let on = self.loop_named(on.as_deref(), place.on);
                 let default = Grace::default();
@@ -164,8 +191,8 @@ impl Env {
             | Action::ScheduleAt { task, on, .. }
             | Action::Spread { task, on, .. }
             | Action::Periodic { task, on, .. } => {
-                let on = self.loop_named(on.as_deref(), place.on);
-                self.hand_over(action, self.names.number(task), on);
+                let on = self.target(on.as_deref(), place);
+                self.hand_over(action, self.names.number(task), on, place.at.as_ref());
             }
         }
         Flow::Next
@@ -247,9 +274,10 @@ impl Env {
             place.note(EventKind::Waited, Note::Outcome(self.names.number(future), "no such future yet"));
             return;
         };
-        let (env, task, on) = (self.clone(), self.names.number(task), place.on);
+        let (env, task, on, at) = (self.clone(), self.names.number(task), place.on, place.at.clone());
         entry.listen(Tag(u32::from(task)), move || {
-            env.run_body(task, env.next_run(task), on, None);
+            let run = Run { task, number: env.next_run(task), on };
+            env.run_body(run, None, at.as_ref());
         });
     }
 
@@ -272,6 +300,14 @@ impl Env {
                 let stamp = Time::from_nanos(u64::try_from(stamp).unwrap_or(0));
                 stamp == Time::ZERO || self.clock.now().since(stamp) >= *at_least
             }
+        }
+    }
+
+    /// The loop that an action is for; `channel` is the handler's channel's.
+    fn target(&self, on: Option<&str>, place: &Place) -> usize {
+        match (on, &place.at) {
+            (Some("channel"), Some(ctx)) => self.loop_of(ctx.channel()),
+            (on, _) => self.loop_named(on, place.on),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The loops of a run and their threads: started before the scenario begins, or by a loop's first task.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,10 +11,10 @@ use super::entrance::Entrance;
 use super::env::RecordLoop;
 use crate::clock::Clock;
 use crate::event_loop::{Ended, EventLoop, Handle};
-use crate::policy::{Policy, ThreadStart};
+use crate::policy::{Policy, PolicyName, ThreadStart};
 use crate::poller::Poller;
-use crate::recorder::{Note, Recorder, Row, record};
-use crate::scenario::{LoopKind, LoopSpec};
+use crate::recorder::{Recorder, Row, record};
+use crate::scenario::{LoopKind, LoopSpec, Role};
 use crate::sys::{self, ThreadId};
 use crate::trace::EventKind;
 
@@ -29,9 +30,18 @@ pub(super) struct StageLoop {
     slot: (Sender<EventLoop>, Receiver<EventLoop>),
 }
 
+/// The policy of a loop, where the run's is `policy`.
+fn policy_of(spec: &LoopSpec, policy: Policy) -> Policy {
+    match spec.role {
+        Role::Subject | Role::Executor => spec.policy(policy),
+        // What the loop under test talks to is sound, whatever defect was put into that.
+        Role::Peer => PolicyName::Netty.policy(),
+    }
+}
+
 /// Whether a loop has no thread until its first task.
 pub(super) fn starts_lazily(spec: &LoopSpec, policy: Policy) -> bool {
-    spec.starts_lazily() && spec.policy(policy).thread_start == ThreadStart::FirstTask
+    spec.starts_lazily() && policy_of(spec, policy).thread_start == ThreadStart::FirstTask
 }
 
 impl StageLoop {
@@ -41,21 +51,21 @@ impl StageLoop {
         clock: &Clock,
         (entrance, poller): (Entrance, Box<dyn Poller>),
         observer: RecordLoop,
-    ) -> StageLoop {
-        let (own, kind) = (spec.policy(policy), (spec.kind, spec.slow_task));
-        let event_loop = EventLoop::new(clock.clone(), poller, own, kind, Arc::new(observer));
+    ) -> io::Result<StageLoop> {
+        let (own, kind) = (policy_of(spec, policy), (spec.kind, spec.slow_task));
+        let event_loop = EventLoop::new(clock.clone(), poller, own, kind, Arc::new(observer))?;
         let handle = event_loop.handle().clone();
         let slot = crossbeam_channel::unbounded();
         // Both ends are there, so there is a receiver.
         let _ = slot.0.send(event_loop);
-        StageLoop {
+        Ok(StageLoop {
             name: spec.name.clone(),
             kind: spec.kind,
             lazy: starts_lazily(spec, policy),
             entrance: Arc::new(entrance),
             handle,
             slot,
-        }
+        })
     }
 
     pub(super) fn handle(&self) -> &Handle {
@@ -72,7 +82,7 @@ impl StageLoop {
         crew: &Crew,
         recorder: &Arc<Recorder>,
         ready: Sender<Option<ThreadId>>,
-    ) -> std::io::Result<()> {
+    ) -> io::Result<()> {
         let thread = self.thread(self.name.clone(), recorder.clone(), false);
         crew.spawn(&self.name, move || {
             // The receiver waits for all loops, so it is there.
@@ -124,18 +134,14 @@ fn thread(
             // The thread before it puts the loop back as its last step.
             let Ok(mut event_loop) = slot.recv() else { return };
             if told {
-                tell(EventKind::Began);
+                record(Row::new(EventKind::Began));
             }
             // A poller that fails ends its loop; what it should have run is then missing from the trace.
             let ended = event_loop.run();
-            tell(EventKind::Stopped);
+            record(Row::new(EventKind::Stopped));
             if matches!(ended, Ok(Ended::AtRest)) {
                 let _ = back.send(event_loop);
             }
         });
     }
-}
-
-fn tell(kind: EventKind) {
-    record(Row { kind, task: None, run: 0, deadline: None, note: Note::None });
 }

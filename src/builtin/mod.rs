@@ -1,5 +1,6 @@
 //! The built-in loop as a subject: carries a scenario out, in real or in virtual time, and gives the trace.
 
+mod channels;
 mod crew;
 mod entrance;
 mod env;
@@ -7,6 +8,7 @@ mod futures;
 mod hand_over;
 mod interpret;
 mod loops;
+mod net;
 mod stage;
 mod tally;
 
@@ -56,6 +58,16 @@ pub enum RunError {
         what: &'static str,
         /// Its answer.
         error: std::io::Error,
+    },
+    /// The process may not open as many descriptors as the clients need.
+    #[error(
+        "{needed} descriptors are needed and {limit} are allowed; raise the limit (ulimit -n {needed}) or ask for fewer clients"
+    )]
+    Descriptors {
+        /// How many the scenario needs.
+        needed: u64,
+        /// How many the process may have.
+        limit: u64,
     },
     /// A judge read a claim that the probe doesn't have, or left one out: a defect of the probe.
     #[error("the judge's readings and the claims of case {case} differ at {id}; this is a defect of the probe")]

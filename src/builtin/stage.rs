@@ -9,15 +9,17 @@ use super::entrance::Entrance;
 use super::env::{Env, Names, RecordLoop, supports_real};
 use super::interpret::Place;
 use super::loops::{StageLoop, starts_lazily};
+use super::net::Connections;
 use super::{Outcome, RunError, check, explore};
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::event_loop::Handle;
+use crate::net::{MemoryNetwork, MemorySettings, TcpNetwork};
 use crate::policy::Policy;
 use crate::poller::{MioPoller, Poller, SimulatedPoller};
 use crate::recorder::{CAPACITY, Recorder};
 use crate::scenario::Scenario;
-use crate::sys::ThreadId;
+use crate::sys::{self, ThreadId};
 use crate::time::Time;
 use crate::trace::{LoopCounters, Trace};
 use crate::world::World;
@@ -29,7 +31,7 @@ const SETTLE: Duration = Duration::from_millis(2);
 ///
 /// # Errors
 /// A scenario or policy that doesn't fit, or a world in which nothing is left to happen.
-pub fn run_virtual(scenario: &Scenario, policy: Policy) -> Result<Outcome, RunError> {
+pub fn run_virtual(scenario: &Scenario, policy: Policy, seed: u64) -> Result<Outcome, RunError> {
     check(scenario, &policy)?;
     if let Some(model) = &scenario.model {
         return Ok(explore(model, &policy));
@@ -45,7 +47,10 @@ pub fn run_virtual(scenario: &Scenario, policy: Policy) -> Result<Outcome, RunEr
             SimulatedPoller::new(world.clone(), actor, late_wake).with_empty_returns(empty_returns.cloned());
         (Entrance::Actor(world.clone(), actor), Box::new(poller) as Box<dyn Poller>)
     });
-    let mut stage = Stage::new(scenario, policy, clock, loops.collect());
+    let settings = MemorySettings { latency: scenario.environment.link, ..MemorySettings::default() };
+    let network = Arc::new(MemoryNetwork::new(world.clone(), settings));
+    let connections = Connections::new(scenario, network, policy, seed);
+    let mut stage = Stage::new(scenario, policy, clock, loops.collect(), connections)?;
     let entrances = scenario.threads.iter().map(|t| Entrance::Actor(world.clone(), world.register(&t.name)));
     let entrances: Vec<Entrance> = entrances.collect();
     let director = world.register("the end of the window");
@@ -68,9 +73,10 @@ pub fn run_virtual(scenario: &Scenario, policy: Policy) -> Result<Outcome, RunEr
 ///
 /// # Errors
 /// A scenario or policy that doesn't fit, a system out of threads or descriptors, or the limit.
-pub fn run_real(scenario: &Scenario, policy: Policy, limit: Duration) -> Result<Outcome, RunError> {
+pub fn run_real(scenario: &Scenario, policy: Policy, seed: u64, limit: Duration) -> Result<Outcome, RunError> {
     check(scenario, &policy)?;
     supports_real(scenario, &policy)?;
+    check_descriptors(scenario)?;
     let clock = Clock::wall();
     let Clock::Wall(origin) = clock else { unreachable!("Clock::wall gives a wall clock") };
     let pollers = scenario.loops.iter().map(|_| {
@@ -78,7 +84,8 @@ pub fn run_real(scenario: &Scenario, policy: Policy, limit: Duration) -> Result<
         Ok((Entrance::Thread, Box::new(poller) as Box<dyn Poller>))
     });
     let pollers = pollers.collect::<Result<Vec<_>, RunError>>()?;
-    let mut stage = Stage::new(scenario, policy, clock.clone(), pollers);
+    let connections = Connections::new(scenario, Arc::new(TcpNetwork::new()), policy, seed);
+    let mut stage = Stage::new(scenario, policy, clock.clone(), pollers, connections)?;
     let control = Control::start(origin);
     stage.raise_loops()?;
     stage.loop_threads.iter().for_each(|thread| control.watch(*thread));
@@ -94,6 +101,19 @@ pub fn run_real(scenario: &Scenario, policy: Policy, limit: Duration) -> Result<
     Ok(Outcome { trace: stage.trace(start), noise: Some(noise) })
 }
 
+/// Descriptors that the process needs beside those of the scenario.
+const OTHER_DESCRIPTORS: u64 = 64;
+
+/// Whether the process may open what a scenario needs: three for each loop, two for each connection.
+fn check_descriptors(scenario: &Scenario) -> Result<(), RunError> {
+    let clients: u64 = scenario.clients.iter().map(|client| u64::from(client.count)).sum();
+    let needed = 3 * scenario.loops.len() as u64 + 2 * clients + scenario.servers.len() as u64 + OTHER_DESCRIPTORS;
+    match sys::descriptor_limit() {
+        Some(limit) if limit < needed => Err(RunError::Descriptors { needed, limit }),
+        _ => Ok(()),
+    }
+}
+
 struct Stage {
     env: Arc<Env>,
     recorder: Arc<Recorder>,
@@ -103,21 +123,28 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(scenario: &Scenario, policy: Policy, clock: Clock, pollers: Vec<(Entrance, Box<dyn Poller>)>) -> Stage {
+    fn new(
+        scenario: &Scenario,
+        policy: Policy,
+        clock: Clock,
+        pollers: Vec<(Entrance, Box<dyn Poller>)>,
+        connections: Connections,
+    ) -> Result<Stage, RunError> {
         let names = Names::of(scenario);
         let loops = scenario.loops.iter().zip(pollers).map(|(spec, entrance)| {
             let observer = RecordLoop::new(names.number(&spec.name));
-            StageLoop::new(spec, policy, &clock, entrance, observer)
+            let stage_loop = StageLoop::new(spec, policy, &clock, entrance, observer);
+            stage_loop.map_err(|error| RunError::System { what: "a poller", error })
         });
-        let loops: Vec<StageLoop> = loops.collect();
+        let loops = loops.collect::<Result<Vec<StageLoop>, RunError>>()?;
         let handles = loops.iter().map(|stage_loop| stage_loop.handle().clone()).collect();
-        Stage {
+        Ok(Stage {
             recorder: Recorder::new(clock.clone(), CAPACITY),
-            env: Env::new(scenario, clock, names, handles),
+            env: Env::new(scenario, clock, names, handles, connections),
             crew: Crew::new(),
             loops,
             loop_threads: Vec::new(),
-        }
+        })
     }
 
     /// Starts every thread of a virtual run; the director stops the loops at the end of the window.
@@ -154,7 +181,7 @@ impl Stage {
                 let _attached = attach.0.attach(&attach.1, false);
                 entrance.play(|| {
                     let steps = &env.scenario.threads[index].steps;
-                    env.carry_out(steps, &Place { task: None, run: 0, on: 0 });
+                    env.carry_out(steps, &Place::OUTSIDE);
                 });
             })?;
         }
@@ -180,6 +207,7 @@ impl Stage {
                 longest_turn: counters.longest_turn(),
                 rebuilds: counters.rebuilds(),
                 mean_task_time: counters.mean_task_time(),
+                io_time: counters.io_time(),
                 state: handle.state(),
             }
         });

@@ -2,23 +2,26 @@
 
 use std::cell::Cell;
 use std::fmt::Debug;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
+use super::io_table::IoTable;
 use super::lifecycle::Lifecycle;
 use super::nobody::Nobody;
 use super::scheduled::Timer;
 use super::start::Starter;
 use super::task_queue::TaskQueue;
 use super::wake_flag::WakeFlag;
-use super::{Counters, Executor, Grace, LoopState, Observer, Rejected, Tag, Task, TimerHeap, Warning};
+use super::{Counters, Executor, Grace, IoHandler, LoopState, Observer, Rejected, Tag, Task, TimerHeap, Warning};
 use crate::clock::Clock;
+use crate::net::{Registrar, Source, Token};
 use crate::policy::{
     Cancelled, ErrorLog, GlobalShutdown, LateTask, Listeners, LoopWait, Policy, Submission, TaskError, WakeUp,
 };
-use crate::poller::Wake;
+use crate::poller::{Poller, Wake};
 use crate::promise::{Failure, Promise};
 use crate::world::WorldEnded;
 
@@ -47,6 +50,8 @@ pub(super) struct Shared {
     pub(super) starter: OnceLock<Starter>,
     pub(super) queue: TaskQueue,
     grace: Mutex<Grace>,
+    pub(super) io: Mutex<IoTable>,
+    registrar: Mutex<Registrar>,
     waker: Arc<dyn Wake>,
     /// When the present turn began, on the clock of the timers, in ns.
     pub(super) turn_began: AtomicU64,
@@ -78,12 +83,12 @@ impl Handle {
         policy: Policy,
         slow_task: Option<Duration>,
         global: bool,
-        waker: Arc<dyn Wake>,
+        poller: &dyn Poller,
         observer: Arc<dyn Observer>,
-    ) -> Handle {
+    ) -> io::Result<Handle> {
         let termination = Promise::new(Arc::new(Nobody::new(policy.loop_wait)), clock.clone());
         if global && policy.global_shutdown == GlobalShutdown::Unsupported {
-            termination.fail(Failure::Unsupported);
+            termination.fail(Failure::Unsupported("the global executor can't be shut down".into()));
         }
         let shared = Shared {
             clock,
@@ -101,12 +106,44 @@ impl Handle {
             starter: OnceLock::new(),
             queue: TaskQueue::new(policy.queue_bound, policy.full_queue),
             grace: Mutex::default(),
-            waker,
+            io: Mutex::default(),
+            registrar: Mutex::new(poller.registrar()?),
+            waker: poller.waker(),
             turn_began: AtomicU64::new(0),
             identity: NEXT_IDENTITY.fetch_add(1, Ordering::Relaxed),
             lost_one: AtomicBool::new(false),
         };
-        Handle { shared: Arc::new(shared) }
+        Ok(Handle { shared: Arc::new(shared) })
+    }
+
+    /// Whether both are handles of the same loop.
+    pub fn is(&self, other: &Handle) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    /// What hears of its warnings.
+    pub fn observer(&self) -> &dyn Observer {
+        &*self.shared.observer
+    }
+
+    /// Has the poller tell this handler of a source.
+    ///
+    /// # Errors
+    /// What the poller reports.
+    pub fn watch(&self, source: &mut dyn Source, handler: Arc<dyn IoHandler>) -> io::Result<Token> {
+        let token = self.shared.lock_io().insert(handler);
+        let watched = source.register(&self.shared.lock_registrar(), token);
+        if watched.is_err() {
+            self.shared.lock_io().remove(token);
+        }
+        watched.map(|()| token)
+    }
+
+    /// Has the poller tell of it no more.
+    pub fn unwatch(&self, source: &mut dyn Source, token: Token) {
+        // A source that the poller no longer knows is as good as deregistered.
+        let _ = source.deregister(&self.shared.lock_registrar());
+        self.shared.lock_io().remove(token);
     }
 
     /// Its counters.
@@ -119,11 +156,13 @@ impl Handle {
         &self.shared.policy
     }
 
-    /// Drops every task and timer that waits: of a loop that has ended, what refers back to it.
+    /// Drops every task, timer and source that waits: of a loop that has ended, what refers back to it.
     pub fn discard(&self) {
         let timers = std::mem::take(&mut *self.shared.lock_timers());
         drop(timers);
         self.shared.queue.discard();
+        let io = std::mem::take(&mut *self.shared.lock_io());
+        drop(io);
     }
 
     /// How many tasks wait.
@@ -248,8 +287,31 @@ impl Shared {
         self.waker.wake();
     }
 
-    pub(super) fn become_current(&self) {
-        RUNNING.set(self.identity);
+    /// Makes the calling thread this loop's for as long as `work` runs.
+    pub(super) fn as_current<R>(&self, work: impl FnOnce() -> R) -> R {
+        let before = RUNNING.replace(self.identity);
+        let result = work();
+        RUNNING.set(before);
+        result
+    }
+
+    fn lock_registrar(&self) -> MutexGuard<'_, Registrar> {
+        self.registrar.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Has a poller that was made anew tell of every source that the one before told of.
+    pub(super) fn register_anew(&self, to: Registrar) -> io::Result<()> {
+        let mut registrar = self.lock_registrar();
+        let handlers = self.lock_io().all();
+        let each = |(token, handler): &(Token, Arc<dyn IoHandler>)| handler.register_anew(&registrar, &to, *token);
+        handlers.iter().try_for_each(each)?;
+        *registrar = to;
+        Ok(())
+    }
+
+    pub(super) fn lock_io(&self) -> MutexGuard<'_, IoTable> {
+        // Nothing that can panic runs under the lock.
+        self.io.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     pub(super) fn lock_timers(&self) -> MutexGuard<'_, TimerHeap<Timer>> {

@@ -6,6 +6,7 @@
 mod counters;
 mod global_life;
 mod handle;
+mod io_table;
 mod lifecycle;
 mod nobody;
 mod repeat;
@@ -21,6 +22,7 @@ mod turn;
 mod wake_flag;
 
 use std::fmt::Debug;
+use std::io;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -34,6 +36,8 @@ pub use shutdown::Grace;
 pub use timer_heap::{TimerHeap, TimerKey};
 pub use turn::{Ended, EventLoop};
 
+use crate::channel::ChannelTag;
+use crate::net::{Ready, Registrar, Token};
 use crate::time::Time;
 
 /// The caller's own name for a task; the loop only passes it on to the observer.
@@ -92,6 +96,30 @@ pub trait Observer: Send + Sync + Debug {
 
     /// The loop's state has moved on.
     fn moved(&self, to: LoopState);
+
+    /// A channel's pipeline logs a warning.
+    fn channel_warned(&self, _channel: ChannelTag, _warning: ChannelWarning<'_>) {}
+}
+
+/// What a channel's pipeline warns of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChannelWarning<'a> {
+    /// A message that no handler consumed reached the tail; it is dropped.
+    Discarded,
+    /// An error that no handler took, or that the socket reported.
+    Exception(&'a str),
+}
+
+/// Hears what the poller says of a registered source, on the loop's thread.
+pub trait IoHandler: Send + Sync {
+    /// The source may be ready.
+    fn ready(&self, ready: Ready);
+
+    /// The poller was made anew: the source is to be told of by `to` instead of `from`, under the same token.
+    ///
+    /// # Errors
+    /// What the poller reports.
+    fn register_anew(&self, from: &Registrar, to: &Registrar, token: Token) -> io::Result<()>;
 }
 
 /// What a loop warns of.

@@ -12,6 +12,7 @@ use super::shutdown::Progress;
 use super::spin_guard::SpinGuard;
 use super::{Firing, LastRun, LoopState, Observer, Warning};
 use crate::clock::Clock;
+use crate::net::Ready;
 use crate::policy::{
     Cancelled, Due, ErrorLog, PeriodicError, Policy, Rearm, RunningCancel, Shutdown, TimerPass, TurnOrder, WakeUp,
 };
@@ -27,6 +28,7 @@ pub struct EventLoop {
     poller: Box<dyn Poller>,
     /// When the present turn's wait ended.
     turn_began: Option<Time>,
+    ready: Vec<Ready>,
     progress: Progress,
     spins: SpinGuard,
     /// Of the global executor.
@@ -44,24 +46,28 @@ pub enum Ended {
 
 impl EventLoop {
     /// A loop that nobody turns yet. `slow_task` overrides the policy's watch where it is given.
+    ///
+    /// # Errors
+    /// What the poller reports.
     pub fn new(
         clock: Clock,
         poller: Box<dyn Poller>,
         policy: Policy,
         (kind, slow_task): (LoopKind, Option<Duration>),
         observer: Arc<dyn Observer>,
-    ) -> EventLoop {
+    ) -> io::Result<EventLoop> {
         let slow_task = slow_task.or(policy.slow_task);
         let global = kind == LoopKind::GlobalExecutor;
-        let handle = Handle::new(clock, policy, slow_task, global, poller.waker(), observer);
-        EventLoop {
+        let handle = Handle::new(clock, policy, slow_task, global, &*poller, observer)?;
+        Ok(EventLoop {
+            ready: Vec::new(),
             quiet_tick: QuietTick::of(&handle.shared),
             handle,
             poller,
             turn_began: None,
             progress: Progress::default(),
             spins: SpinGuard::new(policy.rebuild_after),
-        }
+        })
     }
 
     /// What other threads use.
@@ -74,14 +80,17 @@ impl EventLoop {
     /// # Errors
     /// What the poller reports; the loop is terminated then too.
     pub fn run(&mut self) -> io::Result<Ended> {
-        self.shared().become_current();
-        self.shared().lifecycle.start();
-        self.progress.ran_at(self.shared().clock.now());
-        let ended = self.turn_until_ended();
-        if !matches!(ended, Ok(Ended::AtRest)) {
-            self.shared().terminate();
-        }
-        ended
+        let handle = self.handle.clone();
+        let shared = &handle.shared;
+        shared.lifecycle.start();
+        self.progress.ran_at(shared.clock.now());
+        shared.as_current(|| {
+            let ended = self.turn_until_ended();
+            if !matches!(ended, Ok(Ended::AtRest)) {
+                shared.terminate();
+            }
+            ended
+        })
     }
 
     fn turn_until_ended(&mut self) -> io::Result<Ended> {
@@ -99,25 +108,69 @@ impl EventLoop {
         Ok(Ended::Terminated)
     }
 
-    /// One turn: a wait, then tasks and timers in the policy's order.
+    /// One turn: a wait, then I/O, tasks and timers in the policy's order.
     ///
     /// # Errors
     /// What the poller reports.
     pub fn turn(&mut self) -> io::Result<()> {
-        self.wait()?;
-        let shared = &self.handle.shared;
-        let ran = shared.pass();
-        if ran {
-            self.progress.ran_at(shared.clock.now());
+        let handle = self.handle.clone();
+        let shared = &handle.shared;
+        shared.as_current(|| {
+            self.wait()?;
+            let did_something = self.pass(shared);
+            if did_something {
+                self.progress.ran_at(shared.clock.now());
+            }
+            if self.spins.turned(did_something) {
+                self.rebuild()?;
+            }
+            if shared.policy.wake == WakeUp::ClearedLate {
+                shared.flag.clear();
+            }
+            Ok(())
+        })
+    }
+
+    /// I/O, tasks and timers in the policy's order; whether there was any.
+    fn pass(&mut self, shared: &Shared) -> bool {
+        match shared.policy.turn {
+            TurnOrder::IoThenTasks => {
+                let io = self.dispatch(shared);
+                shared.queue_due_timers();
+                shared.drain_slice(io.unwrap_or_default()) || io.is_some()
+            }
+            TurnOrder::TasksTimersIo => {
+                let tasks = shared.drain_slice(Duration::ZERO);
+                let timers = !shared.stops() && shared.run_due_timers();
+                let io = self.dispatch(shared);
+                tasks || timers || io.is_some()
+            }
         }
-        if self.spins.turned(ran) {
-            self.poller.rebuild()?;
-            shared.counters.add_rebuild();
+    }
+
+    /// Tells the handlers of what is ready, if anything is; how long that took.
+    fn dispatch(&mut self, shared: &Shared) -> Option<Duration> {
+        if self.ready.is_empty() {
+            return None;
         }
-        if shared.policy.wake == WakeUp::ClearedLate {
-            shared.flag.clear();
+        let began = shared.clock.now();
+        for ready in self.ready.drain(..) {
+            let handler = shared.lock_io().get(ready.token);
+            if let Some(handler) = handler {
+                handler.ready(ready);
+            }
         }
-        Ok(())
+        let took = shared.clock.now().since(began);
+        shared.counters.io_took(nanos(took));
+        Some(took)
+    }
+
+    /// Makes the poller anew, with all that is registered.
+    fn rebuild(&mut self) -> io::Result<()> {
+        self.poller.rebuild()?;
+        let shared = self.shared();
+        shared.counters.add_rebuild();
+        shared.register_anew(self.poller.registrar()?)
     }
 
     fn shared(&self) -> &Shared {
@@ -130,7 +183,7 @@ impl EventLoop {
         let tick = self.quiet_tick.as_ref().map(QuietTick::next);
         let until = [until, tick].into_iter().flatten().min();
         shared.counters.add_poll();
-        self.poller.wait(&shared.clock, until)?;
+        self.poller.wait(&shared.clock, until, &mut self.ready)?;
         match shared.policy.wake {
             WakeUp::WhenAsleep => _ = shared.flag.set(),
             WakeUp::SinceWait => shared.flag.clear(),
@@ -143,26 +196,6 @@ impl EventLoop {
 }
 
 impl Shared {
-    /// Tasks and timers in the policy's order; whether any ran.
-    fn pass(&self) -> bool {
-        match self.policy.turn {
-            TurnOrder::IoThenTasks => {
-                self.queue_due_timers();
-                self.drain_slice(Duration::ZERO)
-            }
-            TurnOrder::TasksTimersIo => {
-                let tasks = self.drain_slice(Duration::ZERO);
-                let timers = !self.drops_timers() && self.run_due_timers();
-                tasks || timers
-            }
-        }
-    }
-
-    /// Whether the turn ends before its timers: by the words of text D nothing that waits runs after a shutdown.
-    fn drops_timers(&self) -> bool {
-        self.stops()
-    }
-
     /// Until when the poller may wait; ends the present turn.
     fn wait_until(&self, turn_began: &mut Option<Time>) -> Option<Time> {
         let now = self.clock.now();

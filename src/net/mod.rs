@@ -4,9 +4,28 @@
 //! and moved to another thread before that. Readiness is edge-triggered: a poller tells of a change once, so whoever
 //! is told reads until [`std::io::ErrorKind::WouldBlock`] or a short read, and remembers what it left.
 
+mod memory;
+mod pipe;
+mod tcp;
+
 use std::fmt::Debug;
 use std::io;
 use std::net::{Shutdown, SocketAddr};
+
+pub use memory::{MemoryNetwork, MemorySettings};
+pub use pipe::ReadySet;
+pub use tcp::TcpNetwork;
+
+/// Where sources are registered: the poller of one loop.
+#[derive(Debug)]
+pub enum Registrar {
+    /// mio's.
+    Mio(mio::Registry),
+    /// A simulated poller's.
+    Memory(ReadySet),
+    /// A poller that watches nothing.
+    Nothing,
+}
 
 /// Names a registered source to its loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

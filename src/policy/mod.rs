@@ -83,6 +83,280 @@ pub struct Policy {
     pub global_life: GlobalLife,
     /// What a shutdown of the global executor does.
     pub global_shutdown: GlobalShutdown,
+    /// What channels on the loop do.
+    pub channels: ChannelChoices,
+    /// What a client that comes back does, beside what it was told.
+    pub reconnect: ReconnectChoices,
+}
+
+/// The choices about channels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChannelChoices {
+    /// When handlers hear of a close, and when its futures are done.
+    pub close_order: CloseOrder,
+    /// When a client's handlers hear that it is connected, and when the connect's future is done.
+    pub connect_order: ConnectOrder,
+    /// Whether a listening channel is registered before it is bound.
+    pub bind_order: BindOrder,
+    /// Whether a listening channel's handlers see a connection before it has a loop.
+    pub accept_order: AcceptOrder,
+    /// On whose loops accepted channels live.
+    pub child_loop: ChildLoop,
+    /// What a handler's executor group means.
+    pub handler_group: HandlerGroup,
+    /// Whether a closed channel knows its peer's address.
+    pub address_after_close: AddressAfterClose,
+    /// What becomes of the setting of half closure.
+    pub half_closure: HalfClosure,
+    /// How often the end of reading is told.
+    pub read_complete: ReadComplete,
+    /// What is told at the end of a stream.
+    pub end_of_stream: EndOfStream,
+    /// What becomes of a write after close.
+    pub write_after_close: WriteAfterClose,
+    /// What an error that no handler takes does.
+    pub tail_exception: TailException,
+    /// What closing a listening channel does to what it accepted.
+    pub parent_close: ParentClose,
+}
+
+impl ChannelChoices {
+    /// Netty's.
+    pub const NETTY: ChannelChoices = ChannelChoices {
+        close_order: CloseOrder::FutureThenInactive,
+        connect_order: ConnectOrder::FutureThenActive,
+        bind_order: BindOrder::RegisterThenBind,
+        accept_order: AcceptOrder::ParentThenRegister,
+        child_loop: ChildLoop::Workers,
+        handler_group: HandlerGroup::Pinned,
+        address_after_close: AddressAfterClose::Kept,
+        half_closure: HalfClosure::AsSet,
+        read_complete: ReadComplete::EachBatch,
+        end_of_stream: EndOfStream::OneMoreReadComplete,
+        write_after_close: WriteAfterClose::FailsFuture,
+        tail_exception: TailException::StaysOpen,
+        parent_close: ParentClose::LeavesChildren,
+    };
+}
+
+/// The choices about coming back. All of a sound client do as they are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReconnectChoices {
+    /// How delays grow.
+    pub growth: Growth,
+    /// How they are spread.
+    pub spread: Spread,
+    /// What a connection does to the schedule.
+    pub reset: ResetChoice,
+    /// What a failure that is told twice does.
+    pub guard: Guard,
+    /// What stopping does to a pending retry.
+    pub on_stop: OnStop,
+    /// What follows a drop.
+    pub drop: DropChoice,
+    /// Where the retries of a group run.
+    pub retry_on: RetryOn,
+}
+
+impl ReconnectChoices {
+    /// As told.
+    pub const AS_TOLD: ReconnectChoices = ReconnectChoices {
+        growth: Growth::AsTold,
+        spread: Spread::AsTold,
+        reset: ResetChoice::AsTold,
+        guard: Guard::AsTold,
+        on_stop: OnStop::CancelsRetry,
+        drop: DropChoice::AsTold,
+        retry_on: RetryOn::OwnLoop,
+    };
+}
+
+/// How delays grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Growth {
+    /// They double up to the cap.
+    AsTold,
+    /// They stay at the base.
+    Constant,
+    /// They double without a cap.
+    Uncapped,
+}
+
+/// How delays are spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// By the jitter asked for.
+    AsTold,
+    /// Not at all.
+    Never,
+    /// Between nothing and the delay.
+    AlwaysFull,
+}
+
+/// What a connection does to a schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResetChoice {
+    /// What was asked for.
+    AsTold,
+    /// Nothing.
+    Never,
+}
+
+/// What a failure that is told twice does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guard {
+    /// What was asked for.
+    AsTold,
+    /// Every failure schedules two retries.
+    Doubles,
+}
+
+/// What stopping does to a pending retry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnStop {
+    /// It cancels it.
+    CancelsRetry,
+    /// It forgets it: the retry runs.
+    LeavesRetry,
+}
+
+/// What follows a drop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropChoice {
+    /// What was asked for.
+    AsTold,
+    /// An attempt at once, always.
+    AtOnce,
+    /// A delay, always.
+    Delayed,
+}
+
+/// Where a retry runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RetryOn {
+    /// On the loop of the connection that failed.
+    OwnLoop,
+    /// On the loop of the first connection that failed.
+    FirstLoop,
+}
+
+/// When handlers hear of a close, and when its futures are done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CloseOrder {
+    /// The futures at once, the handlers in a task behind (Netty `AbstractUnsafe.close`).
+    FutureThenInactive,
+    /// The handlers first (as text C has it).
+    InactiveThenFuture,
+}
+
+/// When a client's handlers hear that it is connected, and when the connect's future is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConnectOrder {
+    /// The future first (Netty `fulfillConnectionPromise`).
+    FutureThenActive,
+    /// The handlers first.
+    ActiveThenFuture,
+}
+
+/// Whether a listening channel is registered before it is bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BindOrder {
+    /// Before (Netty `AbstractBootstrap.doBind`).
+    RegisterThenBind,
+    /// After (as text C has it).
+    BindThenRegister,
+}
+
+/// Whether a listening channel's handlers see a connection before it has a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AcceptOrder {
+    /// Yes: the last of them registers it (Netty `ServerBootstrapAcceptor`).
+    ParentThenRegister,
+    /// No.
+    RegisterThenParent,
+}
+
+/// On whose loops accepted channels live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChildLoop {
+    /// The workers', round robin.
+    Workers,
+    /// The boss's.
+    Boss,
+}
+
+/// What a handler's executor group means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HandlerGroup {
+    /// Each channel is pinned to one of its threads (Netty `DefaultChannelPipeline.childExecutor`).
+    Pinned,
+    /// Nothing: the handler runs on the channel's loop.
+    Ignored,
+    /// Every channel gets the first of its threads.
+    FirstOnly,
+}
+
+/// Whether a closed channel knows its peer's address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressAfterClose {
+    /// Yes, until the channel object goes.
+    Kept,
+    /// No.
+    Forgotten,
+}
+
+/// What becomes of the setting of half closure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HalfClosure {
+    /// It is heeded.
+    AsSet,
+    /// The peer's end closes all.
+    Never,
+}
+
+/// How often the end of reading is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadComplete {
+    /// Once for each batch of reads (Netty `AbstractNioByteChannel.read`).
+    EachBatch,
+    /// Never.
+    Never,
+}
+
+/// What is told at the end of a stream, before the close.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndOfStream {
+    /// One more read-complete (Netty).
+    OneMoreReadComplete,
+    /// Nothing.
+    Nothing,
+}
+
+/// What becomes of a write after close.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteAfterClose {
+    /// Its future fails (Netty `ClosedChannelException`).
+    FailsFuture,
+    /// Nothing: its future is never done.
+    Vanishes,
+}
+
+/// What an error that no handler takes does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TailException {
+    /// A warning; the connection stays open (Netty `DefaultChannelPipeline.onUnhandledInboundException`).
+    StaysOpen,
+    /// It closes the connection.
+    Closes,
+}
+
+/// What closing a listening channel does to what it accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParentClose {
+    /// Nothing (Netty).
+    LeavesChildren,
+    /// It closes them.
+    ClosesChildren,
 }
 
 /// The policies by name.
@@ -131,6 +405,8 @@ const NETTY: Policy = Policy {
     rebuild_after: Some(512),
     global_life: GlobalLife::UntilQuiet,
     global_shutdown: GlobalShutdown::Unsupported,
+    channels: ChannelChoices::NETTY,
+    reconnect: ReconnectChoices::AS_TOLD,
 };
 
 /// Netty 4.1, `NioEventLoop`: the time of tasks is a share of that of I/O, 50 by default.

@@ -8,17 +8,18 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use mio::{Events, Interest, Poll, Token, Waker};
+use mio::{Events, Interest, Poll, Waker};
 
 use super::{Poller, Wake};
 use crate::clock::Clock;
+use crate::net::{Ready, Registrar, Token};
 use crate::sys::DeadlineTimer;
 use crate::time::Time;
 
 /// Events taken from the kernel at once.
 const EVENTS: usize = 1024;
-const WAKER: Token = Token(usize::MAX);
-const TIMER: Token = Token(usize::MAX - 1);
+const WAKER: mio::Token = mio::Token(usize::MAX);
+const TIMER: mio::Token = mio::Token(usize::MAX - 1);
 
 /// A poller on mio.
 #[derive(Debug)]
@@ -88,7 +89,7 @@ impl MioPoller {
 }
 
 impl Poller for MioPoller {
-    fn wait(&mut self, clock: &Clock, until: Option<Time>) -> io::Result<()> {
+    fn wait(&mut self, clock: &Clock, until: Option<Time>, ready: &mut Vec<Ready>) -> io::Result<()> {
         let timeout = self.timeout(clock, until)?;
         match self.poll.poll(&mut self.events, timeout) {
             Ok(()) => {}
@@ -97,8 +98,16 @@ impl Poller for MioPoller {
             Err(error) => return Err(error),
         }
         for event in &self.events {
-            if let (TIMER, Some(timer)) = (event.token(), &mut self.timer) {
-                timer.clear();
+            match (event.token(), &mut self.timer) {
+                (WAKER, _) => {}
+                (TIMER, Some(timer)) => timer.clear(),
+                (mio::Token(token), _) => ready.push(Ready {
+                    token: Token(token),
+                    // An error is found by whoever reads or writes next.
+                    readable: event.is_readable() || event.is_error(),
+                    writable: event.is_writable() || event.is_error(),
+                    read_closed: event.is_read_closed(),
+                }),
             }
         }
         Ok(())
@@ -118,6 +127,10 @@ impl Poller for MioPoller {
         Ok(())
     }
 
+    fn registrar(&self) -> io::Result<Registrar> {
+        self.poll.registry().try_clone().map(Registrar::Mio)
+    }
+
     fn waker(&self) -> Arc<dyn Wake> {
         self.waker.clone()
     }
@@ -131,14 +144,14 @@ mod tests {
         for micros in [0, 1, 500, 1500] {
             let until = clock.now().after(Duration::from_micros(micros));
             while clock.now() < until {
-                poller.wait(clock, Some(until)).unwrap();
+                poller.wait(clock, Some(until), &mut Vec::new()).unwrap();
             }
         }
         let waker = poller.waker();
         waker.wake();
-        poller.wait(clock, None).unwrap();
+        poller.wait(clock, None, &mut Vec::new()).unwrap();
         waker.wake();
-        poller.wait(clock, Some(Time::MAX)).unwrap();
+        poller.wait(clock, Some(Time::MAX), &mut Vec::new()).unwrap();
     }
 
     #[test]
@@ -154,11 +167,11 @@ mod tests {
         let Clock::Wall(origin) = clock else { unreachable!() };
         let mut poller = MioPoller::new(origin).unwrap();
         let waker = poller.waker();
-        poller.wait(&clock, Some(clock.now())).unwrap();
+        poller.wait(&clock, Some(clock.now()), &mut Vec::new()).unwrap();
         poller.rebuild().unwrap();
-        poller.wait(&clock, None).unwrap();
+        poller.wait(&clock, None, &mut Vec::new()).unwrap();
         waker.wake();
-        poller.wait(&clock, None).unwrap();
+        poller.wait(&clock, None, &mut Vec::new()).unwrap();
         never_early_and_woken(poller, &clock);
     }
 

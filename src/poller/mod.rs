@@ -1,6 +1,7 @@
 //! Where a loop waits. Two implementations: mio for real time, the world for virtual time.
 
 mod mio_poller;
+mod no_wait;
 mod simulated;
 
 use std::fmt::Debug;
@@ -8,19 +9,27 @@ use std::io;
 use std::sync::Arc;
 
 pub use mio_poller::MioPoller;
+pub use no_wait::NoWait;
 pub use simulated::SimulatedPoller;
 
 use crate::clock::Clock;
+use crate::net::{Ready, Registrar};
 use crate::time::Time;
 
 /// One loop's place to wait.
 pub trait Poller: Send + Debug {
     /// Waits until a wake-up or this instant (`None`: without end); an instant that has passed only looks. May return
-    /// for nothing.
+    /// for nothing. What is ready is added to `ready`.
     ///
     /// # Errors
     /// What the operating system reports.
-    fn wait(&mut self, clock: &Clock, until: Option<Time>) -> io::Result<()>;
+    fn wait(&mut self, clock: &Clock, until: Option<Time>, ready: &mut Vec<Ready>) -> io::Result<()>;
+
+    /// Where the loop's sources are registered.
+    ///
+    /// # Errors
+    /// What the operating system reports.
+    fn registrar(&self) -> io::Result<Registrar>;
 
     /// Makes it anew: what was registered stays so, and so do its wakers.
     ///

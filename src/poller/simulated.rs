@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::{Poller, Wake};
 use crate::clock::Clock;
+use crate::net::{Ready, ReadySet, Registrar};
 use crate::scenario::EmptyReturns;
 use crate::time::Time;
 use crate::world::{ActorId, World};
@@ -16,6 +17,7 @@ use crate::world::{ActorId, World};
 pub struct SimulatedPoller {
     world: Arc<World>,
     waker: Arc<SimulatedWaker>,
+    ready: ReadySet,
     late_wake: Duration,
     empty_returns: Option<EmptyReturns>,
 }
@@ -46,7 +48,8 @@ impl SimulatedPoller {
     /// The poller of this actor; every wait for a deadline ends `late_wake` late.
     pub fn new(world: Arc<World>, actor: ActorId, late_wake: Duration) -> SimulatedPoller {
         let waker = Arc::new(SimulatedWaker { world: world.clone(), actor, woken: AtomicBool::new(false) });
-        SimulatedPoller { world, waker, late_wake, empty_returns: None }
+        let ready = ReadySet::new(waker.clone());
+        SimulatedPoller { world, waker, ready, late_wake, empty_returns: None }
     }
 
     /// The same with waits that return for nothing.
@@ -71,7 +74,7 @@ impl SimulatedPoller {
 }
 
 impl Poller for SimulatedPoller {
-    fn wait(&mut self, clock: &Clock, until: Option<Time>) -> io::Result<()> {
+    fn wait(&mut self, clock: &Clock, until: Option<Time>, ready: &mut Vec<Ready>) -> io::Result<()> {
         let now = clock.now();
         let late = |until: Time| {
             if until > now { until.after(self.late_wake) } else { now }
@@ -84,11 +87,16 @@ impl Poller for SimulatedPoller {
         if !woken && deadline.is_none_or(|deadline| clock.now() < deadline) {
             self.returned(clock.now());
         }
+        self.ready.take_into(ready);
         Ok(())
     }
 
     fn rebuild(&mut self) -> io::Result<()> {
         Ok(())
+    }
+
+    fn registrar(&self) -> io::Result<Registrar> {
+        Ok(Registrar::Memory(self.ready.clone()))
     }
 
     fn waker(&self) -> Arc<dyn Wake> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{MissedTicks, Mode};
+use super::{HandlerSpec, MissedTicks, Mode};
 use crate::time::{Time, millis, millis_option};
 
 /// One thing that a thread or a task's body does.
@@ -110,11 +110,11 @@ pub enum Action {
         #[serde(rename = "on", default, skip_serializing_if = "Option::is_none")]
         on: Option<String>,
     },
-    /// Gives a task to a loop.
+    /// Gives a task to a loop. A task that a handler gives knows the handler's channel.
     Execute {
         /// The task.
         task: String,
-        /// To which loop; absent: the task's own or the first.
+        /// To which loop; absent: the task's own or the first; `channel`: the channel's.
         #[serde(rename = "on", default, skip_serializing_if = "Option::is_none")]
         on: Option<String>,
     },
@@ -210,6 +210,83 @@ pub enum Action {
     Complete {
         /// Which.
         promise: String,
+    },
+    /// Binds a server to a free port; its future carries the server's name.
+    Bind {
+        /// Which.
+        server: String,
+    },
+    /// Connects a client, or all of several; the first one's future carries the client's name.
+    Connect {
+        /// Which.
+        client: String,
+    },
+    /// Ends a client's coming back: no attempt from now on.
+    StopReconnecting {
+        /// Which client.
+        client: String,
+    },
+    /// Writes text and flushes it.
+    Write {
+        /// The text, with the end of its line.
+        text: String,
+        /// Into which channel: a client's name; absent: the handler's own channel.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        channel: Option<String>,
+        /// A task that runs when the write is done; how it ended is recorded.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        then: Option<String>,
+    },
+    /// Closes a channel.
+    Close {
+        /// Which: a client, or a server's listening channel; absent: the handler's own channel.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        channel: Option<String>,
+        /// A task that runs when the close is done; how it ended is recorded.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        then: Option<String>,
+    },
+    /// Closes every channel that a server accepted.
+    CloseAccepted {
+        /// Which server.
+        server: String,
+    },
+    /// Runs a task when a channel is closed.
+    OnClosed {
+        /// Which: a client or a server; absent: the handler's own channel.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        channel: Option<String>,
+        /// The listener.
+        task: String,
+    },
+    /// Ends the writing side of a client's connection, by a FIN.
+    EndOutput {
+        /// Which client.
+        channel: String,
+    },
+    /// Records whether the channel that was just accepted can tell its loop, for a listening channel's handler.
+    AskLoop,
+    /// Records whether the handler's own channel still has a socket.
+    AskOpen,
+    /// Records whether the handler's own channel knows its peer's address.
+    AskRemote,
+    /// Runs a task on a pool, then a continuation on the thread that completed it, or on the channel's loop.
+    Compose {
+        /// What the pool does.
+        task: String,
+        /// The pool's loop that does it.
+        pool: String,
+        /// What follows.
+        then: String,
+        /// Whether it follows on the channel's loop.
+        on_loop: bool,
+    },
+    /// Makes a channel without a socket, sends text in, and finishes it; all on the calling thread.
+    Embed {
+        /// Its handlers.
+        handlers: Vec<HandlerSpec>,
+        /// What is sent in, in one go.
+        messages: Vec<String>,
     },
     /// Takes a permit, waiting while there is none.
     Acquire {

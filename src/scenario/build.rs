@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::{
-    Action, Condition, Environment, LoopSpec, PermitSpec, PromiseSpec, Record, Scenario, Script, Steps, TaskSpec,
+    Action, ChannelEvent, ClientSpec, Condition, Environment, HandlerSpec, LoopSpec, PermitSpec, PromiseSpec,
+    Reaction, Record, Role, Scenario, Script, ServerSpec, Steps, TaskSpec,
 };
 use crate::choice::Choice;
 use crate::time::Time;
@@ -22,10 +23,23 @@ impl Scenario {
             tasks: Vec::new(),
             permits: Vec::new(),
             promises: Vec::new(),
+            servers: Vec::new(),
+            clients: Vec::new(),
             window,
             seed: super::first_seed(),
             model: None,
             environment: Environment::default(),
+        }
+    }
+
+    /// Makes loops the threads of a business group, or peers.
+    ///
+    /// # Panics
+    /// When no loop has that name: a defect of the probe, found by building its scenario.
+    pub fn role(&mut self, role: Role, names: &[&str]) {
+        for name in names {
+            let spec = self.loops.iter_mut().find(|spec| spec.name == *name);
+            spec.expect("the scenario has a loop of that name").role = role;
         }
     }
 
@@ -68,6 +82,37 @@ impl Scenario {
     /// A promise of a loop, for [`Steps::complete`], [`Steps::listen`] and [`Steps::wait`].
     pub fn promise(&mut self, name: &str, owner: &str) {
         self.promises.push(PromiseSpec { name: name.into(), owner: owner.into() });
+    }
+
+    /// A server. Its handlers' bodies bring their tasks with them.
+    pub fn server(&mut self, spec: ServerSpec) {
+        self.servers.push(spec);
+    }
+
+    /// A client.
+    pub fn client(&mut self, spec: ClientSpec) {
+        self.clients.push(spec);
+    }
+
+    /// A task that only handlers name.
+    pub fn add(&mut self, task: TaskDef) {
+        self.add_task(task);
+    }
+
+    /// A handler with a reaction: what it does at an event, or at the reading of one message. The tasks that the body
+    /// brings join the scenario.
+    pub fn react(
+        &mut self,
+        handler: HandlerSpec,
+        at: ChannelEvent,
+        message: Option<&str>,
+        body: impl FnOnce(TaskDef) -> TaskDef,
+    ) -> HandlerSpec {
+        let body = body(task(&handler.name));
+        for task in body.nested {
+            self.add_task(task);
+        }
+        handler.react(Reaction { at, message: message.map(Into::into), body: body.spec.body })
     }
 
     fn add_task(&mut self, def: TaskDef) -> String {

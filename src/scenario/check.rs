@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use thiserror::Error;
 
-use super::{Action, Model, Scenario};
+use super::{Action, HandlerKind, HandlerSpec, Model, Scenario};
 
 /// Why a scenario can't be run. The place is a path into the scenario's JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -69,7 +69,19 @@ impl Scenario {
         let futures = unique("promises", "promise or task", promises, tasks.clone())?;
         let permits = self.permits.iter().map(|p| p.name.as_str());
         let permits = unique("permits", "group of permits", permits, BTreeSet::new())?;
-        let names = Names { loops, tasks, futures, permits };
+        let servers = unique("servers", "server", self.servers.iter().map(|s| s.name.as_str()), futures.clone())?;
+        let clients = unique("clients", "client", self.clients.iter().map(|c| c.name.as_str()), servers)?;
+        let servers = self.servers.iter().map(|s| s.name.as_str()).collect();
+        // Each task, promise, server and client has a future of its name.
+        let names = Names {
+            loops,
+            tasks,
+            futures: clients,
+            permits,
+            servers,
+            clients: self.clients.iter().map(|c| c.name.as_str()).collect(),
+        };
+        names.connections(self)?;
         for (index, promise) in self.promises.iter().enumerate() {
             names.known(&names.loops, "loop", &promise.owner, || format!("promises[{index}].loop"))?;
         }
@@ -113,8 +125,11 @@ fn unique<'a>(
 struct Names<'a> {
     loops: BTreeSet<&'a str>,
     tasks: BTreeSet<&'a str>,
+    /// Tasks, promises, servers and clients: each has a future of its name.
     futures: BTreeSet<&'a str>,
     permits: BTreeSet<&'a str>,
+    servers: BTreeSet<&'a str>,
+    clients: BTreeSet<&'a str>,
 }
 
 impl Names<'_> {
@@ -133,6 +148,52 @@ impl Names<'_> {
         Err(ScenarioError::Unknown { place: place(), what, name: name.into(), known })
     }
 
+    fn connections(&self, scenario: &Scenario) -> Result<(), ScenarioError> {
+        let on_loop = |name: &str, place: String| self.known(&self.loops, "loop", name, || place);
+        for (index, server) in scenario.servers.iter().enumerate() {
+            let place = format!("servers[{index}]");
+            on_loop(&server.boss, format!("{place}.boss"))?;
+            self.group(&server.workers, &format!("{place}.workers"))?;
+            self.handlers(&server.parent, &format!("{place}.parent"), 0)?;
+            self.handlers(&server.child, &format!("{place}.child"), 0)?;
+        }
+        for (index, client) in scenario.clients.iter().enumerate() {
+            let place = format!("clients[{index}]");
+            self.group(&client.loops, &format!("{place}.loops"))?;
+            self.handlers(&client.handlers, &format!("{place}.handlers"), 0)?;
+            if client.count == 0 || client.count as usize > MOST_OF_ONE_KIND {
+                return Err(number(&format!("{place}.count"), &format!("give 1 to {MOST_OF_ONE_KIND}")));
+            }
+            if let Some(server) = &client.to {
+                self.known(&self.servers, "server", server, || format!("{place}.to"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn group(&self, loops: &[String], place: &str) -> Result<(), ScenarioError> {
+        if loops.is_empty() {
+            return Err(number(place, "at least one loop is needed"));
+        }
+        loops.iter().try_for_each(|name| self.known(&self.loops, "loop", name, || place.into()))
+    }
+
+    fn handlers(&self, handlers: &[HandlerSpec], place: &str, depth: usize) -> Result<(), ScenarioError> {
+        for (index, handler) in handlers.iter().enumerate() {
+            let place = format!("{place}[{index}]");
+            handler
+                .group
+                .iter()
+                .try_for_each(|name| self.known(&self.loops, "loop", name, || format!("{place}.group")))?;
+            if let HandlerKind::Reactor(reactions) = &handler.kind {
+                for (index, reaction) in reactions.iter().enumerate() {
+                    self.steps(&reaction.body, &format!("{place}.kind.reactor[{index}].body"), depth + 1)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn steps(&self, actions: &[Action], place: &str, depth: usize) -> Result<(), ScenarioError> {
         if depth > DEEPEST {
             return Err(number(place, &format!("actions are nested more than {DEEPEST} deep")));
@@ -147,7 +208,12 @@ impl Names<'_> {
         let task = |name: &str| self.known(&self.tasks, "task", name, || format!("{place}.task"));
         let future =
             |name: &str, key: &str| self.known(&self.futures, "future", name, || format!("{place}.{key}"));
+        let channel_of = |name: &str| {
+            let known = self.clients.union(&self.servers).copied().collect();
+            self.known(&known, "client or server", name, || format!("{place}.channel"))
+        };
         let on = |name: &Option<String>| match name {
+            Some(name) if name == "channel" => Ok(()),
             Some(name) => self.known(&self.loops, "loop", name, || format!("{place}.on")),
             None => Ok(()),
         };
@@ -197,7 +263,33 @@ impl Names<'_> {
                 self.steps(then, &format!("{place}.then"), depth + 1)?;
                 self.steps(otherwise, &format!("{place}.otherwise"), depth + 1)
             }
-            Action::Until { .. }
+            Action::Bind { server } | Action::CloseAccepted { server } => {
+                self.known(&self.servers, "server", server, || format!("{place}.server"))
+            }
+            Action::Connect { client } | Action::StopReconnecting { client } => {
+                self.known(&self.clients, "client", client, || format!("{place}.client"))
+            }
+            Action::EndOutput { channel } => {
+                self.known(&self.clients, "client", channel, || format!("{place}.channel"))
+            }
+            Action::Write { channel, then, .. } | Action::Close { channel, then } => {
+                channel.as_deref().map_or(Ok(()), channel_of)?;
+                then.as_deref().map_or(Ok(()), task)
+            }
+            Action::OnClosed { channel, task: name } => {
+                channel.as_deref().map_or(Ok(()), channel_of)?;
+                task(name)
+            }
+            Action::Compose { task: name, pool, then, .. } => {
+                task(name)?;
+                task(then)?;
+                self.known(&self.loops, "loop", pool, || format!("{place}.pool"))
+            }
+            Action::Embed { handlers, .. } => self.handlers(handlers, &format!("{place}.handlers"), depth + 1),
+            Action::AskLoop
+            | Action::AskRemote
+            | Action::AskOpen
+            | Action::Until { .. }
             | Action::Block { .. }
             | Action::Spin { .. }
             | Action::Mark { .. }

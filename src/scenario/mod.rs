@@ -7,6 +7,7 @@
 mod action;
 mod build;
 mod check;
+mod net;
 mod steps;
 
 use std::time::Duration;
@@ -16,6 +17,10 @@ use serde::{Deserialize, Serialize};
 pub use action::{Action, Condition};
 pub use build::{TaskDef, ThreadScript, task};
 pub use check::ScenarioError;
+pub use net::{
+    AfterDrop, ChannelEvent, ClientSpec, HandlerKind, HandlerSpec, Reaction, ReconnectSpec, Reset, ServerSpec,
+    Told, WaitBy,
+};
 pub use steps::Steps;
 
 use crate::calendar::WallStep;
@@ -39,6 +44,12 @@ pub struct Scenario {
     /// Promises that some thread or task completes with [`Action::Complete`]; each belongs to a loop.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promises: Vec<PromiseSpec>,
+    /// The servers; bound by [`Action::Bind`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub servers: Vec<ServerSpec>,
+    /// The clients; connected by [`Action::Connect`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clients: Vec<ClientSpec>,
     /// When the loops are stopped, counted from the start.
     #[serde(rename = "window_ms", with = "millis")]
     pub window: Duration,
@@ -86,6 +97,9 @@ pub struct LoopSpec {
     /// Report every task that takes longer, whatever the policy's own setting; absent leaves it to the policy.
     #[serde(rename = "slow_task_ms", with = "millis_option", default, skip_serializing_if = "Option::is_none")]
     pub slow_task: Option<Duration>,
+    /// What it is in the scenario.
+    #[serde(default, skip_serializing_if = "Role::is_subject")]
+    pub role: Role,
     /// Choices that this loop makes otherwise than the policy: a counter-example beside the right way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<Choice>,
@@ -123,6 +137,7 @@ impl LoopSpec {
             name: name.into(),
             slow_task: None,
             choices: Vec::new(),
+            role: Role::Subject,
             kind: LoopKind::EventLoop,
             lazy: false,
         }
@@ -136,6 +151,25 @@ impl LoopSpec {
     /// The policy of this loop, where the run's is `base`.
     pub fn policy(&self, base: Policy) -> Policy {
         self.choices.iter().fold(base, |policy, choice| choice.apply(policy))
+    }
+}
+
+/// What a loop is in a scenario.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// It is under test.
+    #[default]
+    Subject,
+    /// It only runs tasks: a thread of a business group or a pool. Its thread is no event loop's.
+    Executor,
+    /// It plays the other end of connections; no fault is put into it.
+    Peer,
+}
+
+impl Role {
+    fn is_subject(&self) -> bool {
+        *self == Role::Subject
     }
 }
 
@@ -213,6 +247,9 @@ pub struct Environment {
     /// When somebody sets the wall clock, and by how much.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wall_steps: Vec<WallStep>,
+    /// How long a byte or a handshake takes from one end of a connection to the other.
+    #[serde(rename = "link_ms", with = "millis", default)]
+    pub link: Duration,
     /// Whose pollers return for nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spurious_returns: Vec<EmptyReturns>,

@@ -171,6 +171,31 @@ pub trait Steps: Sized {
         self.step(Action::Complete { promise: promise.into() })
     }
 
+    /// Binds a server.
+    fn bind(self, server: &str) -> Self {
+        self.step(Action::Bind { server: server.into() })
+    }
+
+    /// Connects a client.
+    fn connect(self, client: &str) -> Self {
+        self.step(Action::Connect { client: client.into() })
+    }
+
+    /// A client writes text.
+    fn send(self, client: &str, text: &str) -> Self {
+        self.step(Action::Write { text: text.into(), channel: Some(client.into()), then: None })
+    }
+
+    /// A handler writes text into its own channel.
+    fn reply(self, text: &str) -> Self {
+        self.step(Action::Write { text: text.into(), channel: None, then: None })
+    }
+
+    /// A client or a listening channel is closed.
+    fn close(self, channel: &str) -> Self {
+        self.step(Action::Close { channel: Some(channel.into()), then: None })
+    }
+
     /// Asks the loop to shut down.
     fn shutdown(self) -> Self {
         self.step(Action::Shutdown { on: None, quiet: None, timeout: None })

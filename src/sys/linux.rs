@@ -104,6 +104,11 @@ fn involuntary_switches_in(status: &str) -> Option<u64> {
     value.trim().parse().ok()
 }
 
+/// How many descriptors the process may have open; None: no limit.
+pub fn descriptor_limit() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::Nofile).current
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -16,13 +16,16 @@ mod timerfd;
 #[cfg(target_os = "linux")]
 pub use self::{
     cgroup::{Throttling, cpu_quota},
-    linux::{ThreadScheduling, clock_resolution, kernel_release, pin_to, thread_id, timer_slack, usable_cpus},
+    linux::{
+        ThreadScheduling, clock_resolution, descriptor_limit, kernel_release, pin_to, thread_id, timer_slack,
+        usable_cpus,
+    },
     timerfd::DeadlineTimer,
 };
 #[cfg(not(target_os = "linux"))]
 pub use portable::{
-    DeadlineTimer, ThreadScheduling, Throttling, clock_resolution, cpu_quota, kernel_release, pin_to, thread_id,
-    timer_slack, usable_cpus,
+    DeadlineTimer, ThreadScheduling, Throttling, clock_resolution, cpu_quota, descriptor_limit, kernel_release,
+    pin_to, thread_id, timer_slack, usable_cpus,
 };
 
 /// A thread of this process, by the number that the kernel gives it.

@@ -123,6 +123,11 @@ pub fn kernel_release() -> Option<String> {
     None
 }
 
+/// How many descriptors the process may have open: not known.
+pub fn descriptor_limit() -> Option<u64> {
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
