@@ -277,6 +277,7 @@ impl Env {
             polls: counters.polls(),
             wakeups: counters.wakeups(),
             mean_task_time: counters.mean_task_time(),
+            io_time: counters.io_time(),
             state: handle.state(),
         }
     }

@@ -11,6 +11,7 @@ use super::IoHandler;
 use super::handle::{Handle, Shared};
 use super::io_table::IoTable;
 use crate::net::{Ready, Registrar, Source, Token};
+use crate::time::nanos;
 
 impl Handle {
     /// Has the poller tell this handler of a source. On the loop's own thread only.
@@ -56,7 +57,9 @@ impl Shared {
                 handler.ready(ready);
             }
         }
-        self.clock.now().since(began)
+        let took = self.clock.now().since(began);
+        self.counters.io_took(nanos(took));
+        took
     }
 
     /// Moves every source to the registrar of a poller that was made anew. The old registrar keeps the old poller's
