@@ -14,19 +14,14 @@ impl Random {
         Random(Pcg64Mcg::new((u128::from(seed) << 64) | u128::from(!seed) | 1))
     }
 
-    /// The next 64 bits.
-    pub fn next_bits(&mut self) -> u64 {
-        self.0.next_u64()
-    }
-
-    /// A number from 0 up to but not including `bound`; 0 for a bound of 0. Its bias is below `bound` / 2⁶⁴.
-    pub fn below(&mut self, bound: u64) -> u64 {
-        ((u128::from(self.next_bits()) * u128::from(bound)) >> 64) as u64
-    }
-
     /// A number from 0, included, to 1, not included.
     pub fn unit(&mut self) -> f64 {
-        (self.next_bits() >> 11) as f64 / (1u64 << 53) as f64
+        (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// A whole number from 0 up to but not including `bound`; 0 for a bound of 0. Its bias is below `bound` / 2⁶⁴.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 }
 
@@ -48,8 +43,9 @@ mod tests {
         let mean = (0..10_000).map(|_| random.unit()).sum::<f64>() / 10_000.0;
         assert!((0.48..0.52).contains(&mean), "{mean}");
     }
+
     #[test]
-    fn numbers_stay_below_their_bound_and_fill_it() {
+    fn whole_numbers_stay_below_their_bound_and_fill_it() {
         let mut random = Random::new(1);
         let mut seen = [0; 10];
         (0..1000).for_each(|_| seen[random.below(10) as usize] += 1);

@@ -78,6 +78,9 @@ pub struct Gauges {
     /// How long a task or timer took on average so far; of the drain under way nothing yet.
     #[serde(rename = "mean_task_ms")]
     pub mean_task_time: Time,
+    /// How long handlers of ready sources ran so far.
+    #[serde(rename = "io_time_ms")]
+    pub io_time: Time,
     /// The loop's state.
     pub state: LoopState,
 }
@@ -275,6 +278,9 @@ pub struct LoopCounters {
     /// How long a task or timer took on average.
     #[serde(rename = "mean_task_ms")]
     pub mean_task_time: Time,
+    /// How long handlers of ready sources ran.
+    #[serde(rename = "io_time_ms")]
+    pub io_time: Time,
     /// Its state when the run was over.
     pub state: LoopState,
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::env::{Env, RecordLoop};
 use super::futures::FutureEntry;
-use super::interpret::Place;
+use super::interpret::{Place, Run};
 use super::net::{name_of, tag_of};
 use crate::channel::{Channel, Embedded, Message};
 use crate::event_loop::{Executor, Rejected, Tag, Task};
@@ -82,7 +82,7 @@ impl Env {
     /// Keeps the future of a bind or connect under its name, and records how it ends, on the loop that ends it.
     /// Called before the bind or connect begins, so that the listener is there in time.
     pub(super) fn keep(&self, channel: ChannelName, promise: &Promise) {
-        self.add_future(channel.name, FutureEntry::Plain(promise.clone()));
+        self.add_future(channel.name, FutureEntry::Operation(promise.clone()));
         let outcome = promise.clone();
         promise.listen(Tag(u32::from(channel.name)), move || {
             let words = Note::Words(ending(&outcome));
@@ -124,7 +124,7 @@ impl Env {
         promise.listen(Tag(u32::from(task)), move || {
             let words = Note::Words(ending(&outcome));
             record(Row { channel, ..Row::new(EventKind::FutureDone).task(task).note(words) });
-            env.run_body(task, env.next_run(task), on, None, at.as_ref());
+            env.run_body(Run { task, number: env.next_run(task), on }, None, at.as_ref());
         });
     }
 
@@ -137,11 +137,11 @@ impl Env {
             if on_loop { ctx.channel().promise() } else { Promise::new(Arc::new(Completer), self.clock.clone()) };
         let (env, at) = (self.clone(), ctx.clone());
         stage.listen(Tag(u32::from(then)), move || {
-            _ = env.run_body(then, env.next_run(then), own, None, Some(&at))
+            env.run_body(Run { task: then, number: env.next_run(then), on: own }, None, Some(&at));
         });
         let env = self.clone();
         let work = move || {
-            env.run_body(task, env.next_run(task), pool, None, Some(&ctx));
+            env.run_body(Run { task, number: env.next_run(task), on: pool }, None, Some(&ctx));
             stage.succeed(());
         };
         // A pool that has ended runs nothing more.

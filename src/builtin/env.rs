@@ -232,7 +232,7 @@ impl Env {
     pub(super) fn future(&self, name: &str) -> Option<FutureEntry> {
         let end = || {
             let on = self.scenario.loops.iter().position(|spec| spec.name == name)?;
-            Some(FutureEntry::Plain(self.loops[on].termination().clone()))
+            Some(FutureEntry::Operation(self.loops[on].termination().clone()))
         };
         self.future_of(self.names.number(name)).or_else(end)
     }
@@ -277,6 +277,7 @@ impl Env {
             polls: counters.polls(),
             wakeups: counters.wakeups(),
             mean_task_time: counters.mean_task_time(),
+            io_time: counters.io_time(),
             state: handle.state(),
         }
     }

@@ -19,8 +19,8 @@ pub(super) enum FutureEntry {
     Timer(Scheduled),
     /// Of the many timers of one task.
     Spread(Arc<Vec<Scheduled>>),
-    /// Without a value: of a loop's end, of a bind or a connect.
-    Plain(Promise),
+    /// Of what has no value: a channel's operation, a loop's end.
+    Operation(Promise),
 }
 
 impl FutureEntry {
@@ -29,7 +29,7 @@ impl FutureEntry {
         match self {
             FutureEntry::Value(promise) => promise.state(),
             FutureEntry::Timer(timer) => timer.future().state(),
-            FutureEntry::Plain(promise) => promise.state(),
+            FutureEntry::Operation(promise) => promise.state(),
             FutureEntry::Spread(timers) => {
                 let pending = timers.iter().find(|timer| !timer.future().is_done());
                 let shown = pending.or(timers.first());
@@ -48,7 +48,7 @@ impl FutureEntry {
             FutureEntry::Value(promise) if interrupt => promise.cancel_and_interrupt(),
             FutureEntry::Value(promise) => promise.cancel(),
             FutureEntry::Timer(scheduled) => timer(scheduled),
-            FutureEntry::Plain(promise) => promise.cancel(),
+            FutureEntry::Operation(promise) => promise.cancel(),
             FutureEntry::Spread(timers) => timers.iter().filter(|scheduled| timer(scheduled)).count() > 0,
         }
     }
@@ -58,7 +58,7 @@ impl FutureEntry {
         match self {
             FutureEntry::Value(promise) => promise.is_interrupted(),
             FutureEntry::Timer(timer) => timer.future().is_interrupted(),
-            FutureEntry::Spread(_) | FutureEntry::Plain(_) => false,
+            FutureEntry::Spread(_) | FutureEntry::Operation(_) => false,
         }
     }
 
@@ -67,7 +67,7 @@ impl FutureEntry {
         match self {
             FutureEntry::Value(promise) => promise.wait(limit),
             FutureEntry::Timer(timer) => timer.future().wait(limit),
-            FutureEntry::Plain(promise) => promise.wait(limit),
+            FutureEntry::Operation(promise) => promise.wait(limit),
             FutureEntry::Spread(timers) => {
                 let waits = timers.iter().map(|timer| timer.future().wait(limit));
                 waits.into_iter().find(|waited| *waited != Waited::Done).unwrap_or(Waited::Done)
@@ -78,7 +78,7 @@ impl FutureEntry {
     /// Whether it has failed because nobody supports it.
     pub(super) fn is_unsupported(&self) -> bool {
         match self {
-            FutureEntry::Plain(promise) => matches!(promise.outcome(), Some(Err(Failure::Unsupported(_)))),
+            FutureEntry::Operation(promise) => matches!(promise.outcome(), Some(Err(Failure::Unsupported(_)))),
             _ => false,
         }
     }
@@ -87,7 +87,7 @@ impl FutureEntry {
     pub(super) fn value(&self) -> Value {
         match self {
             FutureEntry::Value(promise) => promise.outcome()?.ok().flatten(),
-            FutureEntry::Timer(_) | FutureEntry::Spread(_) | FutureEntry::Plain(_) => None,
+            FutureEntry::Timer(_) | FutureEntry::Spread(_) | FutureEntry::Operation(_) => None,
         }
     }
 
@@ -96,7 +96,7 @@ impl FutureEntry {
         match self {
             FutureEntry::Value(promise) => promise.listen(tag, work),
             FutureEntry::Timer(timer) => timer.future().listen(tag, work),
-            FutureEntry::Plain(promise) => promise.listen(tag, work),
+            FutureEntry::Operation(promise) => promise.listen(tag, work),
             FutureEntry::Spread(timers) => {
                 if let Some(timer) = timers.last() {
                     timer.future().listen(tag, work);

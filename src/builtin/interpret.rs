@@ -44,6 +44,15 @@ impl Place {
     }
 }
 
+/// Which run of which task, on which loop.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    pub(super) task: u16,
+    /// The first is 1.
+    pub(super) number: u32,
+    pub(super) on: usize,
+}
+
 /// Whether a body goes on after an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
@@ -60,16 +69,10 @@ thread_local! {
 
 impl Env {
     /// One run of a task, for the handler that gave it where one did; the value that it returns.
-    pub(super) fn run_body(
-        self: &Arc<Self>,
-        task: u16,
-        run: u32,
-        on: usize,
-        deadline: Option<Time>,
-        at: Option<&Context>,
-    ) -> Value {
-        let spec = &self.scenario.tasks[usize::from(task)];
-        let place = Place { task: Some(task), run, on, at: at.cloned(), accepted: None };
+    pub(super) fn run_body(self: &Arc<Self>, which: Run, deadline: Option<Time>, at: Option<&Context>) -> Value {
+        let spec = &self.scenario.tasks[usize::from(which.task)];
+        let place =
+            Place { task: Some(which.task), run: which.number, on: which.on, at: at.cloned(), accepted: None };
         let depth = DEPTH.get() + 1;
         DEPTH.set(depth);
         let began = self.run_begins(&place, spec.record, deadline, depth);
@@ -78,7 +81,7 @@ impl Env {
         match (&result, spec.record) {
             (Ok(_), Record::Starts) => {}
             (Ok(_), Record::Each) => place.note(EventKind::End, Note::None),
-            (_, Record::Count) => self.tallies[usize::from(task)].ends(began, self.clock.now()),
+            (_, Record::Count) => self.tallies[usize::from(which.task)].ends(began, self.clock.now()),
             (Err(payload), _) if payload.is::<WorldEnded>() => {}
             (Err(_), _) => place.note(EventKind::Threw, Note::None),
         }
@@ -273,7 +276,8 @@ impl Env {
         };
         let (env, task, on, at) = (self.clone(), self.names.number(task), place.on, place.at.clone());
         entry.listen(Tag(u32::from(task)), move || {
-            env.run_body(task, env.next_run(task), on, None, at.as_ref());
+            let run = Run { task, number: env.next_run(task), on };
+            env.run_body(run, None, at.as_ref());
         });
     }
 

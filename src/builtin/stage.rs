@@ -206,6 +206,7 @@ impl Stage {
                 longest_turn: counters.longest_turn(),
                 rebuilds: counters.rebuilds(),
                 mean_task_time: counters.mean_task_time(),
+                io_time: counters.io_time(),
                 state: handle.state(),
             }
         });

@@ -14,6 +14,7 @@ pub struct Counters {
     longest_turn: AtomicU64,
     rebuilds: AtomicU64,
     task_time: AtomicU64,
+    io_time: AtomicU64,
 }
 
 macro_rules! counter {
@@ -66,6 +67,15 @@ impl Counters {
     pub fn mean_task_time(&self) -> Time {
         let runs = (self.tasks() + self.timers()).max(1);
         Time::from_nanos(self.task_time.load(Ordering::Relaxed) / runs)
+    }
+
+    /// How long handlers of ready sources ran, in ns.
+    pub fn io_time(&self) -> Time {
+        Time::from_nanos(self.io_time.load(Ordering::Relaxed))
+    }
+
+    pub(super) fn io_took(&self, nanos: u64) {
+        self.io_time.fetch_add(nanos, Ordering::Relaxed);
     }
 
     pub(super) fn tasks_took(&self, nanos: u64) {

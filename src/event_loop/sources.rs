@@ -11,6 +11,7 @@ use super::IoHandler;
 use super::handle::{Handle, Shared};
 use super::io_table::IoTable;
 use crate::net::{Ready, Registrar, Source, Token};
+use crate::time::nanos;
 
 impl Handle {
     /// Has the poller tell this handler of a source. On the loop's own thread only.
@@ -56,7 +57,9 @@ impl Shared {
                 handler.ready(ready);
             }
         }
-        self.clock.now().since(began)
+        let took = self.clock.now().since(began);
+        self.counters.io_took(nanos(took));
+        took
     }
 
     /// Moves every source to the registrar of a poller that was made anew. The old registrar keeps the old poller's
@@ -68,5 +71,86 @@ impl Shared {
         for (token, handler) in handlers {
             handler.moves(&from, &to, token);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::clock::Clock;
+    use crate::event_loop::{EventLoop, LoopState, Observer, Tag, Warning};
+    use crate::net::{Listener, Network, TcpNetwork};
+    use crate::policy::{Policy, PolicyName};
+    use crate::poller::MioPoller;
+    use crate::scenario::LoopKind;
+
+    #[derive(Debug)]
+    struct Deaf;
+
+    impl Observer for Deaf {
+        fn warned(&self, _tag: Tag, _warning: Warning<'_>) {}
+
+        fn moved(&self, _to: LoopState) {}
+    }
+
+    /// Counts the connections that its listener accepts.
+    struct Accepts {
+        listener: Mutex<Box<dyn Listener>>,
+        count: Mutex<usize>,
+    }
+
+    impl IoHandler for Accepts {
+        fn ready(&self, _ready: Ready) {
+            while self.listener.lock().unwrap().accept().is_ok() {
+                *self.count.lock().unwrap() += 1;
+            }
+        }
+
+        fn moves(&self, from: &Registrar, to: &Registrar, token: Token) {
+            let mut listener = self.listener.lock().unwrap();
+            listener.deregister(from).unwrap();
+            listener.register(to, token).unwrap();
+        }
+    }
+
+    fn connected(network: &TcpNetwork, to: SocketAddr, event_loop: &mut EventLoop, accepts: &Accepts) -> usize {
+        let _stream = network.connect(to).unwrap();
+        let before = *accepts.count.lock().unwrap();
+        // A timer bounds the wait of a loop that hears nothing, the number of turns the test.
+        for _ in 0..1000 {
+            if *accepts.count.lock().unwrap() > before {
+                break;
+            }
+            event_loop.handle().schedule(Tag(0), Duration::from_millis(5), None, |_| {}).unwrap();
+            event_loop.turn().unwrap();
+        }
+        *accepts.count.lock().unwrap()
+    }
+
+    #[test]
+    fn a_source_is_heard_of_after_its_poller_was_made_anew_and_can_be_taken_out_then() {
+        let clock = Clock::wall();
+        let Clock::Wall(origin) = clock else { unreachable!() };
+        let policy = Policy { rebuild_after: Some(1), ..PolicyName::Netty.policy() };
+        let poller = Box::new(MioPoller::new(origin).unwrap());
+        let kind = (LoopKind::EventLoop, None);
+        let mut event_loop = EventLoop::new(clock, poller, policy, kind, Arc::new(Deaf)).unwrap();
+        let network = TcpNetwork::new();
+        let listener = network.listen(8).unwrap();
+        let to = listener.local_address().unwrap();
+        let accepts = Arc::new(Accepts { listener: Mutex::new(listener), count: Mutex::new(0) });
+        let handle = event_loop.handle().clone();
+        let token = handle.watch(&mut **accepts.listener.lock().unwrap(), accepts.clone()).unwrap();
+        assert_eq!(connected(&network, to, &mut event_loop, &accepts), 1);
+        let rebuilds = handle.counters().rebuilds();
+        handle.wake();
+        event_loop.turn().unwrap();
+        assert!(handle.counters().rebuilds() > rebuilds);
+        assert_eq!(connected(&network, to, &mut event_loop, &accepts), 2);
+        handle.unwatch(&mut **accepts.listener.lock().unwrap(), token);
+        assert!(handle.shared.lock_io().all().is_empty());
     }
 }
