@@ -495,8 +495,23 @@ fn judge_storm(e: &Evidence<'_>, r: &mut Readings) {
     // Five hundred a second: thousand in the window by default.
     let storm = r.more_than("RB-11", attempts("at once") as f64, (seconds * 488.0).floor());
     storm.note("at once: more than this; the link of virtual time makes it 1367 in 2050 ms");
-    r.same("RB-11", attempts("delayed")).note("a delay after each drop");
-    r.same("RB-11", attempts("steady")).note("reset only after steady life");
+    let window = e.params.duration("drop-window");
+    // A real link is faster than the virtual one: the delays alone bound what may come.
+    let waiting = |delay: &dyn Fn(u32) -> Duration| {
+        let mut at = Duration::ZERO;
+        (0..ENOUGH)
+            .take_while(|failures| {
+                at = at.saturating_add(delay(*failures));
+                at <= window
+            })
+            .count() as f64
+            + 1.0
+    };
+    let backoff = Backoff { base: e.params.duration("base"), shift: shift(e.params), jitter: Jitter::None };
+    let at_most = waiting(&|_| backoff.nominal(0));
+    r.at_most("RB-11", Some(attempts("delayed") as f64), at_most).note("a delay after each drop");
+    let at_most = waiting(&|failures| backoff.nominal(failures));
+    r.at_most("RB-11", Some(attempts("steady") as f64), at_most).note("reset only after steady life");
 }
 
 /// The retries that follow the cut: how far their deadlines lie apart, and how many fall into the fullest bin.
