@@ -20,7 +20,7 @@ pub(crate) const PROBE: Probe = Probe {
     about: "A loop's thread that waits for the loop's own future is refused, or stands still",
     family: Family::Failures,
     source: Source::new(Text::A, "常见错误与边界"),
-    params: &[millis("limit", 300, "where waits end that nothing else would end").positive().quick("100ms")],
+    params: &[millis("wait-limit", 300, "where waits end that nothing else would end").positive().quick("100ms")],
     cases: &[
         Case {
             name: "own",
@@ -101,7 +101,7 @@ const REFUSED: &str = "refused: blocking operation";
 const STOPPED: &str = "stopped at the limit";
 
 fn own(p: &Params) -> Scenario {
-    let limit = p.duration("limit");
+    let limit = p.duration("wait-limit");
     // Stands for a wait without a limit; a loop that doesn't refuse it is let go after all.
     let long = limit.saturating_mul(10);
     let waits = |name: &str, future: &str, limit: Duration| task(name).wait(future, limit).mark("went on");
@@ -124,7 +124,7 @@ fn own(p: &Params) -> Scenario {
 }
 
 fn others(p: &Params) -> Scenario {
-    let limit = p.duration("limit");
+    let limit = p.duration("wait-limit");
     let waits = |name: &str, future: &str| task(name).wait(future, limit);
     let mut s =
         Scenario::loops(&["loop-1", "left", "right"], limit.saturating_add(100 * MS).saturating_add(GIVEN_UP));

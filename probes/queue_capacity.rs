@@ -100,7 +100,7 @@ pub(crate) const PROBE: Probe = Probe {
         },
         Claim {
             id: "QC-6",
-            statement: "queue depth, tasks run, mean task time and thread state are there to be read while the loop runs (before; during; behind the block)",
+            statement: "queue depth, tasks run, mean task time, I/O time and thread state are there to be read while the loop runs (before; during; behind the block)",
             case: "blocked",
             policies: BOTH,
             source: Some(Source::new(Text::B, "7.2 监控指标建设")),
@@ -202,6 +202,8 @@ fn judge_blocked(e: &Evidence<'_>, r: &mut Readings) {
     let mean = gauges.get(2).map(|gauges| gauges.mean_task_time.millis_from(Time::ZERO));
     let least = duration_millis(e.params.duration("block")) / (e.params.count("posts") + 1) as f64;
     r.at_least("QC-6", mean, (least * 1e6).floor() / 1e6).note("mean task time behind the block, in ms");
+    let io = gauges.get(2).map(|gauges| gauges.io_time.millis_from(Time::ZERO));
+    r.at_most("QC-6", io, 0.0).note("I/O time, in ms: there are no connections");
 }
 
 fn judge_rule(e: &Evidence<'_>, r: &mut Readings) {

@@ -28,7 +28,7 @@ pub(crate) const PROBE: Probe = Probe {
         count("queued", 10, "how many tasks wait when the loop is asked"),
         millis("block", 100, "how long the loop is blocked then").quick("40ms"),
         millis("default-quiet", 2000, "the quiet period in the case graceful; Netty's own").quick("400ms"),
-        millis("quiet", 1000, "the quiet period of the loop that gets a task in it").quick("300ms"),
+        millis("quiet-period", 1000, "the quiet period of the loop that gets a task in it").quick("300ms"),
         millis("posted-at", 430, "when it gets it").quick("130ms"),
         millis("timeout", 100, "the time-out in the case never").quick("50ms"),
         millis("watched", 800, "for how long the case never is watched: eight time-outs").quick("400ms"),
@@ -162,7 +162,7 @@ fn queued(p: &Params) -> Scenario {
 }
 
 fn graceful(p: &Params) -> Scenario {
-    let (default, quiet) = (p.duration("default-quiet"), p.duration("quiet"));
+    let (default, quiet) = (p.duration("default-quiet"), p.duration("quiet-period"));
     let last = default.max(p.duration("posted-at").saturating_add(quiet).saturating_add(100 * MS));
     let mut s = Scenario::loops(&["loop-1", "loop-2"], last.saturating_add(250 * MS));
     let hour = Duration::from_secs(3600);
@@ -318,7 +318,7 @@ fn judge_graceful(e: &Evidence<'_>, r: &mut Readings) {
     ends_when_quiet(r, "loop-1", e, asked(t, "loop-1"), "default-quiet");
     let (asked, late) = (asked(t, "loop-2"), t.start("late task").map(|start| start.at));
     near(r, "SD-3", asked.zip(late)).note("the late task's run, in ms");
-    ends_when_quiet(r, "loop-2", e, late, "quiet");
+    ends_when_quiet(r, "loop-2", e, late, "quiet-period");
 }
 
 /// A loop that last ran something at `last` ends no sooner than its quiet period later, and at the next step of 100 ms:

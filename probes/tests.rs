@@ -199,3 +199,9 @@ fn every_probe_is_listed_and_well_formed() {
     }
     assert!(find("late-timers").is_some() && find("early-timers").is_some());
 }
+
+/// No parameter of a probe has the name of a common option.
+#[test]
+fn the_command_line_takes_every_parameter() {
+    loopprobe::cli::command(PROBES).debug_assert();
+}

@@ -20,7 +20,7 @@ pub(crate) const PROBE: Probe = Probe {
         count("racers", 4, "how many threads race to give the first task").at_most(64),
         millis("first-at", 50, "when they do"),
         millis("shutdown-at", 150, "when the loop is asked to shut down"),
-        millis("quiet", 50, "its quiet period"),
+        millis("quiet-period", 50, "its quiet period"),
     ],
     cases: &[Case {
         name: "main",
@@ -49,7 +49,7 @@ pub(crate) const PROBE: Probe = Probe {
 };
 
 fn scenario(p: &Params) -> Scenario {
-    let end = p.duration("shutdown-at").saturating_add(p.duration("quiet"));
+    let end = p.duration("shutdown-at").saturating_add(p.duration("quiet-period"));
     let first_at = p.duration("first-at");
     let mut s = Scenario::one_loop(end.saturating_add(250 * MS));
     s.loop_spec("loop-1").lazy = true;
@@ -60,7 +60,7 @@ fn scenario(p: &Params) -> Scenario {
         .until(first_at / 2)
         .gauges()
         .until(p.duration("shutdown-at"))
-        .shutdown_of("loop-1", Some(p.duration("quiet")), None)
+        .shutdown_of("loop-1", Some(p.duration("quiet-period")), None)
         .wait("loop-1", end);
     s
 }

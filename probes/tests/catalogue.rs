@@ -157,6 +157,7 @@ pub(super) fn catalogue() -> BTreeMap<(&'static str, &'static str), Vec<Value>> 
                 json!([[0, 0, "started"], [100, 1, "started"], [0, 101, "started"]]),
                 // 100 ms of block over 101 tasks, to the nanosecond.
                 json!(0.990099),
+                json!(0.0),
             ],
         ),
         (("netty", "ST-1"), vec![json!("not-started"), json!(1), json!(4)]),
