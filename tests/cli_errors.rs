@@ -87,3 +87,11 @@ fn the_help_has_examples_everywhere() {
     }
     loopprobe(&["timer-delay", "--help"]).assert().stdout(contains("--c-block").and(contains("[default: 300ms]")));
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn too_few_descriptors_are_told_before_the_run() {
+    let call = format!("ulimit -n 100 && exec {} reconnect-backoff --case wave", env!("CARGO_BIN_EXE_loopprobe"));
+    let assert = Command::new("sh").args(["-c", &call]).assert().code(3);
+    assert.stdout(contains("descriptors are needed and 100 are allowed")).stderr(contains("panicked").not());
+}

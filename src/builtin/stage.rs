@@ -77,6 +77,7 @@ pub fn run_real(scenario: &Scenario, policy: Policy, seed: u64, limit: Duration)
     check(scenario, &policy)?;
     supports_real(scenario, &policy)?;
     check_descriptors(scenario)?;
+    check_loopback(scenario)?;
     let clock = Clock::wall();
     let Clock::Wall(origin) = clock else { unreachable!("Clock::wall gives a wall clock") };
     let pollers = scenario.loops.iter().map(|_| {
@@ -112,6 +113,15 @@ fn check_descriptors(scenario: &Scenario) -> Result<(), RunError> {
         Some(limit) if limit < needed => Err(RunError::Descriptors { needed, limit }),
         _ => Ok(()),
     }
+}
+
+/// Whether connections over the loopback address work at all, where a scenario makes any.
+fn check_loopback(scenario: &Scenario) -> Result<(), RunError> {
+    if scenario.servers.is_empty() && scenario.clients.is_empty() {
+        return Ok(());
+    }
+    TcpNetwork::try_loopback()
+        .map_err(|error| RunError::System { what: "a connection over the loopback address", error })
 }
 
 struct Stage {

@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use mio::Interest;
 use mio::net::{TcpListener, TcpStream};
@@ -22,7 +23,22 @@ impl TcpNetwork {
     pub fn new() -> TcpNetwork {
         TcpNetwork::default()
     }
+
+    /// Makes one connection over the loopback address, to find out before a run whether that works at all.
+    ///
+    /// # Errors
+    /// The loopback interface is missing or down, no port or descriptor is left, or what else the system reports.
+    pub fn try_loopback() -> io::Result<()> {
+        let listener = bound()?;
+        listener.listen(1)?;
+        let address = address_of(&listener)?;
+        let client = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+        client.connect_timeout(&address.into(), LOOPBACK_PATIENCE)
+    }
 }
+
+/// A connect over a loopback address that works takes microseconds.
+const LOOPBACK_PATIENCE: Duration = Duration::from_secs(2);
 
 /// A socket bound to a free port: of the IPv4 loopback, or of IPv6's where that is missing.
 fn bound() -> io::Result<Socket> {
