@@ -512,6 +512,9 @@ fn judge_storm(e: &Evidence<'_>, r: &mut Readings) {
     r.at_most("RB-11", Some(attempts("delayed") as f64), at_most).note("a delay after each drop");
     let at_most = waiting(&|failures| backoff.nominal(failures));
     r.at_most("RB-11", Some(attempts("steady") as f64), at_most).note("reset only after steady life");
+    // Its counter is reset by every connection, so its delays don't grow as the steady one's do.
+    let grows = r.more_than("RB-11", attempts("delayed") as f64, at_most);
+    grows.note("a delay after each drop: more than growing delays let through");
 }
 
 /// The retries that follow the cut: how far their deadlines lie apart, and how many fall into the fullest bin.

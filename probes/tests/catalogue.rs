@@ -128,7 +128,7 @@ pub(super) fn catalogue() -> BTreeMap<(&'static str, &'static str), Vec<Value>> 
         (("netty", "RB-7"), vec![json!(0.0)]),
         (("netty", "RB-8"), vec![json!(0.0)]),
         (("netty", "RB-10"), vec![json!(50.0)]),
-        (("netty", "RB-11"), vec![json!(1367.0), json!(21.0), json!(5.0)]),
+        (("netty", "RB-11"), vec![json!(1367.0), json!(21.0), json!(5.0), json!(21.0)]),
         (("netty", "RB-12"), vec![json!([4, 1]), json!([15, 8])]),
         (("netty", "OF-1"), vec![json!(2900.0)]),
         (("netty", "OF-2"), vec![json!(2950.0)]),
