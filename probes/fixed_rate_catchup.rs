@@ -27,7 +27,7 @@ pub(crate) const PROBE: Probe = Probe {
         millis("body", 25, "how long tick 1 lasts: it tells fixed delay from fixed rate").quick("10ms"),
         millis("block", 470, "how long tick 3 lasts; not a multiple of the period, which could not tell three of the six policies apart").quick("188ms"),
         millis("long-body", 80, "how long every tick lasts in the case long-body").quick("32ms"),
-        millis("window", 1510, "how long it is watched; not on the grid").quick("608ms"),
+        millis("window", 1510, "how long it is watched; not on the grid").quick("615ms"),
         millis("guard", 45, "a guarded round pings only when so much has passed since the last ping; less than the period, so that a late tick before doesn't count").quick("18ms"),
         word("missed", &["policy", "burst", "restart", "skip", "delay", "next-grid"], "what becomes of missed ticks; policy leaves it to the loop"),
         word("mode", &["fixed-rate", "fixed-delay"], "fixed rate or fixed delay"),
