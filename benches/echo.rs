@@ -184,7 +184,7 @@ fn serve_pipeline(started: &Sender<Started>) {
         }
     };
     let stopper = handle.clone();
-    let stop = Box::new(move || stopper.stop());
+    let stop = Box::new(move || stopper.end());
     started.send(Started { address, stop }).expect("somebody waits for it");
     event_loop.run().expect("the poller works");
     // Channels refer to their loop.

@@ -94,7 +94,7 @@ fn event_loop(cpus: Cpus, producers: usize, each: usize) -> f64 {
             RUN.get()
         });
         let took = produce(cpus, producers, each, |task| handle.execute(task).expect("the loop runs"));
-        handle.stop();
+        handle.end();
         assert_eq!(consumer.join().expect("the loop does not panic"), producers * each);
         rate(producers, each, took)
     })

@@ -120,7 +120,7 @@ fn event_loop(_cpu: usize, count: usize) -> Option<Lateness> {
         if lateness.len() == count {
             // There is room for one, and this comes once.
             let _ = result.try_send(std::mem::take(&mut lateness));
-            stopper.stop();
+            stopper.end();
         }
     };
     handle.schedule(Tag(1), PERIOD, Some(repeat), body).expect("a new loop takes timers");

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use loopprobe::channel::ChannelTag;
 use loopprobe::clock::Clock;
-use loopprobe::event_loop::{ChannelWarning, EventLoop, Observer, Tag, Warning};
+use loopprobe::event_loop::{ChannelWarning, EventLoop, LoopState, Observer, Tag, Warning};
 use loopprobe::policy::PolicyName;
 use loopprobe::poller::MioPoller;
+use loopprobe::scenario::LoopKind;
 use loopprobe::stats::quantile;
 use loopprobe::sys;
 
@@ -92,7 +93,8 @@ pub(crate) fn load() -> String {
 pub(crate) fn event_loop(clock: &Clock) -> EventLoop {
     let Clock::Wall(origin) = *clock else { unreachable!("benches run in real time") };
     let poller = Box::new(MioPoller::new(origin).expect("a poller"));
-    EventLoop::new(clock.clone(), poller, PolicyName::Netty.policy(), None, Arc::new(NoWarnings)).expect("a loop")
+    let (policy, kind) = (PolicyName::Netty.policy(), (LoopKind::EventLoop, None));
+    EventLoop::new(clock.clone(), poller, policy, kind, Arc::new(NoWarnings)).expect("a loop")
 }
 
 /// A loop that warns of something does not do what is measured.
@@ -103,6 +105,8 @@ impl Observer for NoWarnings {
     fn warned(&self, tag: Tag, warning: Warning<'_>) {
         panic!("task {tag:?}: {warning:?}");
     }
+
+    fn moved(&self, _to: LoopState) {}
 
     fn channel_warned(&self, channel: ChannelTag, warning: ChannelWarning<'_>) {
         panic!("channel {channel:?}: {warning:?}");
