@@ -8,7 +8,7 @@ use loopprobe::probe::{
     BOTH, Case, CaseTime, Claim, Evidence, Family, NETTY, Probe, Source, Text, TextValue, Unit,
 };
 use loopprobe::readings::Readings;
-use loopprobe::scenario::{Scenario, Steps, task};
+use loopprobe::scenario::{ClientSpec, Role, Scenario, ServerSpec, Steps, task};
 use loopprobe::stats::least;
 use loopprobe::trace::{Event, EventKind, Trace};
 
@@ -23,11 +23,11 @@ pub(crate) const PROBE: Probe = Probe {
         millis("c-due", 150, "when timer C is due"),
         millis("c-block", 300, "how long timer C blocks the loop").quick("150ms"),
         millis("d-due", 200, "when timer D is due"),
-        millis("close-at", 700, "when the channel's close future is completed").quick("400ms"),
+        millis("close-at", 700, "when the channel is closed").quick("400ms"),
     ],
     cases: &[Case {
         name: "main",
-        about: "execute, timers B, C (blocking) and D, and a close listener",
+        about: "a connected channel: execute, timers B, C (blocking) and D, and a close listener",
         scenario,
         time: CaseTime::Both,
     }],
@@ -77,19 +77,43 @@ pub(crate) const PROBE: Probe = Probe {
     judge,
 };
 
+/// The longest that the bind or the connect may take before the scenario goes on without it.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 fn scenario(p: &Params) -> Scenario {
     let busy_until = p.duration("c-due").saturating_add(p.duration("c-block"));
     let last = [p.duration("b-due"), p.duration("d-due"), p.duration("close-at"), busy_until].into_iter().max();
-    let mut s = Scenario::one_loop(last.unwrap_or_default().saturating_add(Duration::from_millis(50)));
-    s.promise("close", "loop-1");
+    let window = last.unwrap_or_default().saturating_add(Duration::from_millis(50));
+    let mut s = Scenario::loops(&["loop-1", "server-1"], window);
+    s.role(Role::Peer, &["server-1"]);
+    s.server(ServerSpec {
+        name: "server".into(),
+        boss: "server-1".into(),
+        workers: vec!["server-1".into()],
+        parent: vec![],
+        child: vec![],
+        half_closure: false,
+    });
+    s.client(ClientSpec {
+        name: "channel".into(),
+        count: 1,
+        loops: vec!["loop-1".into()],
+        to: Some("server".into()),
+        handlers: vec![],
+        reconnect: None,
+    });
     s.main()
+        .bind("server")
+        .wait("server", PATIENCE)
+        .connect("channel")
+        .wait("channel", PATIENCE)
         .execute(task("execute"))
         .schedule(p.duration("b-due"), task("B"))
         .schedule(p.duration("c-due"), task("C").block(p.duration("c-block")))
         .schedule(p.duration("d-due"), task("D"))
-        .listen("close", task("close listener"))
+        .on_closed("channel", task("close listener"))
         .until(p.duration("close-at"))
-        .complete("close");
+        .close("channel");
     s
 }
 

@@ -28,7 +28,7 @@ fn the_timeline_reads_like_the_text() {
         .assert()
         .code(0)
         .stdout(contains("timer-delay / main"))
-        .stdout(is_match(r"(?m)^ +450\.00  loop-1  start D +due 200\.00, 250\.00 late$").unwrap())
+        .stdout(is_match(r"(?m)^ +450\.00  loop-1 +start D +due 200\.00, 250\.00 late$").unwrap())
         .stdout(is_match(r"TD-4.*holds").unwrap())
         .stdout(is_match(r"Exit 0: nothing is broken\.\n$").unwrap())
         .stderr(is_empty());

@@ -191,6 +191,12 @@ pub trait Steps: Sized {
         self.step(Action::Write { text: text.into(), channel: None, then: None })
     }
 
+    /// Runs a task when a client's or a listening channel is closed.
+    fn on_closed(self, channel: &str, task: TaskDef) -> Self {
+        let (this, task) = self.bring(task);
+        this.step(Action::OnClosed { channel: Some(channel.into()), task })
+    }
+
     /// A client or a listening channel is closed.
     fn close(self, channel: &str) -> Self {
         self.step(Action::Close { channel: Some(channel.into()), then: None })
