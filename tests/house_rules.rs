@@ -113,7 +113,6 @@ fn metadata() -> Option<Value> {
         Err(why) => {
             // A stale lock file is a mistake; packages that this build did not need, and so did not fetch, are none.
             assert!(!why.contains("lock file"), "{why}");
-            eprintln!("not checked: {why}");
             None
         }
     }
