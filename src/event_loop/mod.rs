@@ -1,6 +1,6 @@
 //! The event loop: a task queue, a timer heap, a coalesced wake-up, and a turn in the policy's order.
 //!
-//! The loop knows named choices ([`Policy`]) and nothing of who made them; the same code runs on a real poller and in
+//! The loop knows named choices ([`crate::policy::Policy`]) and nothing of who made them; the same code runs on a real poller and in
 //! a simulated world. It records nothing itself: an [`Observer`] hears of warnings, tasks record what they do.
 
 mod counters;
