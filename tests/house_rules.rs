@@ -100,8 +100,8 @@ fn output_of(tool: &str, fallback: &str, args: &[&str]) -> Result<String, String
     if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
 }
 
-/// What cargo knows of the locked packages: of all platforms where it can tell without a network, else of this one.
-#[expect(clippy::print_stderr, reason = "a check that is left out says so")]
+/// What cargo knows of the locked packages: of all platforms where it can tell without a network, else of this one, or
+/// nothing.
 fn metadata() -> Option<Value> {
     const ARGS: [&str; 5] = ["metadata", "--format-version", "1", "--offline", "--locked"];
     let rustc = output_of("RUSTC", "rustc", &["-vV"]).unwrap_or_default();
