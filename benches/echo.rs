@@ -197,11 +197,13 @@ fn serve_bare(started: &Sender<Started>) {
     const STOP: Token = Token(usize::MAX - 1);
     let mut poll = Poll::new().expect("a poll");
     let mut events = Events::with_capacity(1024);
-    let waker = Waker::new(poll.registry(), STOP).expect("a waker");
+    // Kept until the end: a waker that is dropped right after its call may take the call with it.
+    let waker = Arc::new(Waker::new(poll.registry(), STOP).expect("a waker"));
     let mut listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0).into()).expect("a port");
     poll.registry().register(&mut listener, LISTENER, Interest::READABLE).expect("a registration");
     let address = listener.local_addr().expect("a bound listener");
-    let stop = Box::new(move || waker.wake().expect("a wake-up"));
+    let stopper = waker.clone();
+    let stop = Box::new(move || stopper.wake().expect("a wake-up"));
     started.send(Started { address, stop }).expect("somebody waits for it");
     let mut streams: Vec<TcpStream> = Vec::new();
     let mut buffer = vec![0; 64 * 1024];
