@@ -62,9 +62,9 @@ struct Results {
 }
 
 fn main() {
-    let plan = Plan::from_args(11);
+    let plan = Plan::from_args(21);
     let Some(cpus) = common::cpus() else { return };
-    let (messages, trips) = (plan.size(40_000, 640), plan.size(4000, 50));
+    let (messages, trips) = (plan.size(20_000, 640), plan.size(2000, 50));
     println!(
         "echo: {} rounds of {messages} messages and {trips} round trips, {LINE} bytes each, load {}",
         plan.rounds,

@@ -30,8 +30,26 @@ impl LineDecoder {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Takes bytes in and gives what they complete.
-    fn feed(&self, bytes: &[u8]) -> Vec<Inbound> {
+    /// Takes bytes in and passes on what they complete; the lock is not held meanwhile.
+    fn feed(&self, bytes: Vec<u8>, pass_on: impl FnMut(Inbound)) {
+        match self.whole_line(bytes) {
+            Ok(line) => Some(Inbound::Read(Message::Bytes(line))).into_iter().for_each(pass_on),
+            Err(bytes) => self.cut(&bytes).into_iter().for_each(pass_on),
+        }
+    }
+
+    /// Bytes that are just one line, as most are: it needs no copy. Gives other bytes back.
+    fn whole_line(&self, mut bytes: Vec<u8>) -> Result<Vec<u8>, Vec<u8>> {
+        let ends_at = bytes.iter().position(|byte| *byte == b'\n');
+        let is_line = ends_at.is_some_and(|end| end + 1 == bytes.len() && end <= self.limit);
+        if !is_line || !self.lock().is_between_lines() {
+            return Err(bytes);
+        }
+        bytes.pop();
+        Ok(without_return(bytes))
+    }
+
+    fn cut(&self, bytes: &[u8]) -> Vec<Inbound> {
         let mut state = self.lock();
         let mut out = Vec::new();
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -48,7 +66,18 @@ impl LineDecoder {
     }
 }
 
+fn without_return(mut line: Vec<u8>) -> Vec<u8> {
+    if line.last() == Some(&b'\r') {
+        line.pop();
+    }
+    line
+}
+
 impl LineState {
+    fn is_between_lines(&self) -> bool {
+        self.rest.is_empty() && !self.skipping
+    }
+
     fn take(&mut self, content: &[u8], limit: usize, out: &mut Vec<Inbound>) {
         if self.skipping {
             return;
@@ -62,24 +91,18 @@ impl LineState {
     }
 
     fn end_line(&mut self, out: &mut Vec<Inbound>) {
-        let mut line = std::mem::take(&mut self.rest);
+        let line = std::mem::take(&mut self.rest);
         if std::mem::take(&mut self.skipping) {
             return;
         }
-        if line.last() == Some(&b'\r') {
-            line.pop();
-        }
-        out.push(Inbound::Read(Message::Bytes(line)));
+        out.push(Inbound::Read(Message::Bytes(without_return(line))));
     }
 }
 
 impl Handler for LineDecoder {
     fn inbound(&self, ctx: &Context, event: Inbound) {
         match event {
-            // The lock is not held while lines are passed on.
-            Inbound::Read(Message::Bytes(bytes)) => {
-                self.feed(&bytes).into_iter().for_each(|event| ctx.fire(event))
-            }
+            Inbound::Read(Message::Bytes(bytes)) => self.feed(bytes, |event| ctx.fire(event)),
             event => ctx.fire(event),
         }
     }
@@ -139,7 +162,9 @@ mod tests {
             Inbound::Exception(error) => Err(error.to_string()),
             other => panic!("{other:?}"),
         };
-        decoder.feed(bytes).into_iter().map(text).collect()
+        let mut out = Vec::new();
+        decoder.feed(bytes.to_vec(), |event| out.push(text(event)));
+        out
     }
 
     #[test]
@@ -148,6 +173,7 @@ mod tests {
         assert_eq!(lines(&decoder, b"hel"), []);
         assert_eq!(lines(&decoder, b"lo\r\niron man\nb"), [Ok("hello".into()), Ok("iron man".into())]);
         assert_eq!(lines(&decoder, b"ye\n\n"), [Ok("bye".into()), Ok(String::new())]);
+        assert_eq!(lines(&decoder, b"whole\r\n"), [Ok("whole".into())]);
     }
 
     #[test]
@@ -155,7 +181,10 @@ mod tests {
         let decoder = LineDecoder::new(4);
         assert_eq!(lines(&decoder, b"abcde"), [Err("a frame of more than 4 bytes".into())]);
         assert_eq!(lines(&decoder, b"fgh"), []);
-        assert_eq!(lines(&decoder, b"i\nok\n"), [Ok("ok".into())]);
+        assert_eq!(lines(&decoder, b"i\n"), []);
+        assert_eq!(lines(&decoder, b"ok\n"), [Ok("ok".into())]);
+        assert_eq!(lines(&decoder, b"whole\n"), [Err("a frame of more than 4 bytes".into())]);
+        assert_eq!(lines(&decoder, b"four\n"), [Ok("four".into())]);
     }
 
     proptest! {

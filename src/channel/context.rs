@@ -66,7 +66,7 @@ pub enum Direction {
 /// run by two threads at once, but it may be entered again by what it does itself, so state needs a cell or a lock
 /// that is not held while an event is passed on.
 pub trait Handler: Send + Sync + Debug {
-    /// Which way it looks.
+    /// Which way it looks; asked once, when it is added.
     fn direction(&self) -> Direction {
         Direction::Inbound
     }

@@ -25,6 +25,11 @@ struct Pending {
 }
 
 impl Outbox {
+    /// Whether something flushed waits for the socket to have room.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.flushed > 0
+    }
+
     fn push(&mut self, bytes: Vec<u8>, promise: Promise) {
         self.messages.push_back(Pending { bytes, done: 0, promise });
     }
@@ -36,7 +41,7 @@ impl Outbox {
     }
 
     /// Writes what is flushed as far as `write` takes it; the promises of what has left whole.
-    fn write_with(&mut self, mut write: impl FnMut(&[u8]) -> io::Result<usize>) -> (Vec<Promise>, io::Result<()>) {
+    fn write_with(&mut self, mut write: impl FnMut(&[u8]) -> io::Result<usize>) -> Written {
         let mut done = Vec::new();
         while self.flushed > 0 {
             let Some(first) = self.messages.front_mut() else { break };
@@ -55,8 +60,11 @@ impl Outbox {
     }
 }
 
+/// The promises of what has left whole, and how the writing ended.
+type Written = (Vec<Promise>, io::Result<()>);
+
 impl Core {
-    fn write_out(&mut self) -> (Vec<Promise>, io::Result<()>) {
+    fn write_out(&mut self) -> Written {
         match &mut self.io {
             Io::Stream(stream) if self.phase == Phase::Active => {
                 self.outbox.write_with(|bytes| stream.write(bytes))
@@ -107,13 +115,18 @@ impl Channel {
     pub(super) fn flush(&self) {
         let mut core = self.core();
         core.outbox.flushed = core.outbox.messages.len();
+        let written = core.write_out();
         drop(core);
-        self.write_out();
+        self.written(written);
     }
 
     /// Writes what is flushed; called again when the socket has room.
     pub(super) fn write_out(&self) {
-        let (done, result) = self.core().write_out();
+        let written = self.core().write_out();
+        self.written(written);
+    }
+
+    fn written(&self, (done, result): Written) {
         done.iter().for_each(|promise| _ = promise.succeed(()));
         if let Err(error) = result {
             // As Netty: a write that fails closes the channel, which fails what is left.

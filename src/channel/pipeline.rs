@@ -31,6 +31,8 @@ pub struct Pipeline {
 pub(super) struct Entry {
     pub(super) name: Arc<str>,
     pub(super) place: u64,
+    /// Which way the handler looks, asked once: every hop needs it.
+    direction: Direction,
     handler: Shareable,
     executor: Option<Handle>,
 }
@@ -115,9 +117,10 @@ impl Pipeline {
         if handler.used.swap(true, Ordering::AcqRel) && !handler.handler.is_sharable() {
             return Err(NotSharable { name: name.into() });
         }
+        let direction = handler.handler.direction();
         let mut entries = self.lock();
         let place = entries.last().map_or(0, |last| last.place) + ROOM;
-        let entry = Arc::new(Entry { name: name.into(), place, handler, executor });
+        let entry = Arc::new(Entry { name: name.into(), place, direction, handler, executor });
         entries.push(entry.clone());
         drop(entries);
         if channel.event_loop().is_ok() {
@@ -144,13 +147,13 @@ impl Pipeline {
     /// At registration: tells the handlers that were added before that they are there.
     pub(super) fn tell_added(&self, channel: &Channel) {
         let entries = self.lock().clone();
-        entries.iter().for_each(|entry| entry.run(channel, Call::Added));
+        entries.into_iter().for_each(|entry| entry.run(channel, Call::Added));
     }
 
     /// When the channel has ended: takes all handlers out, from the tail.
     pub(super) fn remove_all(&self, channel: &Channel) {
         let entries = std::mem::take(&mut *self.lock());
-        entries.iter().rev().for_each(|entry| entry.run(channel, Call::Removed));
+        entries.into_iter().rev().for_each(|entry| entry.run(channel, Call::Removed));
     }
 
     pub(super) fn enter_head(&self, channel: &Channel, event: Inbound) {
@@ -165,7 +168,7 @@ impl Pipeline {
         let next = {
             let entries = self.lock();
             let mut behind = entries.iter().filter(|entry| entry.place > place);
-            behind.find(|entry| entry.handler.handler.direction() == Direction::Inbound).cloned()
+            behind.find(|entry| entry.direction == Direction::Inbound).cloned()
         };
         match next {
             Some(entry) => entry.run(channel, Call::Inbound(event)),
@@ -177,7 +180,7 @@ impl Pipeline {
         let next = {
             let entries = self.lock();
             let mut before = entries.iter().rev().filter(|entry| entry.place < place);
-            before.find(|entry| entry.handler.handler.direction() == Direction::Outbound).cloned()
+            before.find(|entry| entry.direction == Direction::Outbound).cloned()
         };
         match next {
             Some(entry) => entry.run(channel, Call::Outbound(operation)),
@@ -201,14 +204,16 @@ enum Call {
 
 impl Entry {
     /// Calls the handler on its executor: at once when this is its thread, else as a task there.
-    fn run(self: &Arc<Self>, channel: &Channel, call: Call) {
-        let ctx = Context { channel: channel.clone(), entry: self.clone() };
-        if self.executor(channel).in_loop() {
+    fn run(self: Arc<Self>, channel: &Channel, call: Call) {
+        let here = self.executor(channel).in_loop();
+        let ctx = Context { channel: channel.clone(), entry: self };
+        if here {
             ctx.call(call);
         } else {
+            let entry = ctx.entry.clone();
             let run = Task { tag: PIPELINE_TAG, work: Box::new(move || ctx.call(call)) };
             // An executor that has ended runs no handler any more.
-            let _ = self.executor(channel).execute(run);
+            let _ = entry.executor(channel).execute(run);
         }
     }
 }

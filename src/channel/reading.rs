@@ -20,7 +20,8 @@ thread_local! {
 
 /// What one read gave.
 enum Step {
-    Bytes(Vec<u8>),
+    /// Bytes, and whether more may be there for this batch.
+    Bytes(Vec<u8>, bool),
     /// Nothing more for now.
     Nothing,
     End,
@@ -58,7 +59,7 @@ impl Core {
                 // A short read has emptied the socket, so asking again would only say so: unless the peer has ended
                 // its side, which no further event will tell.
                 self.readable = bytes.len() == BUFFER || self.read_closed;
-                Step::Bytes(bytes)
+                Step::Bytes(bytes, self.readable && !self.read_closed)
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 self.readable = false;
@@ -72,19 +73,20 @@ impl Core {
 impl Channel {
     /// The poller says something of the channel's socket. Called on its loop.
     pub(super) fn ready(&self, ready: Ready) {
-        {
+        let (connecting, waiting, listens) = {
             let mut core = self.core();
             core.readable |= ready.readable || ready.read_closed;
             core.read_closed |= ready.read_closed;
-        }
-        if self.core().connecting.is_some() {
+            (core.connecting.is_some(), core.outbox.is_waiting(), matches!(core.io, Io::Listener(_)))
+        };
+        if connecting {
             if ready.writable || ready.readable {
                 self.finish_connect();
             }
-        } else if ready.writable {
+        } else if ready.writable && waiting {
             self.write_out();
         }
-        if matches!(self.core().io, Io::Listener(_)) {
+        if listens {
             self.accept_all();
         } else {
             self.read_batch();
@@ -107,17 +109,20 @@ impl Channel {
 
     /// Reads what there is, up to a batch, and says so.
     pub(super) fn read_batch(&self) {
-        if !self.core().may_read() {
-            return;
-        }
         let (mut reads, mut end) = (0, BatchEnd::Full);
         while reads < READS_A_BATCH {
-            let step = self.core().step();
+            let step = {
+                let mut core = self.core();
+                if reads == 0 && !core.may_read() {
+                    return;
+                }
+                core.step()
+            };
             match step {
-                Step::Bytes(bytes) => {
+                Step::Bytes(bytes, more) => {
                     reads += 1;
                     self.fire(Inbound::Read(Message::Bytes(bytes)));
-                    if !self.core().readable || self.core().read_closed {
+                    if !more {
                         end = BatchEnd::Empty;
                         break;
                     }
