@@ -111,7 +111,7 @@ impl Trial {
         for policy in self.claim.policies.named {
             if let Some(result) = self.try_with(&run, *policy, None) {
                 let seen = render::json(&result.observed, result.unit);
-                let words = format!("{}, {seen} under {policy}", render::verdict(result.verdict));
+                let words = format!("{}, {seen} under {policy}, with --quick", render::verdict(result.verdict));
                 row(&mut text, "virtual run", &words);
             }
         }
@@ -187,7 +187,7 @@ mod tests {
         let (probe, claim) = find(PROBES, "AL-1").unwrap();
         let trial = Trial { probe, claim, params: Params::defaults(probe.params, true) };
         let text = plain(&trial.report(broken_by_late_timers));
-        assert!(text.contains("virtual run holds, 250.02 ms under netty"), "{text}");
+        assert!(text.contains("virtual run holds, 250.02 ms under netty, with --quick"), "{text}");
         assert!(text.contains("--fault late-timers (netty)"), "{text}");
         assert!(!text.contains("early-timers"), "{text}");
     }
