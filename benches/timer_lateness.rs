@@ -66,7 +66,7 @@ fn main() {
             }
         }
     }
-    report(&results);
+    report(plan, &results);
 }
 
 impl Results {
@@ -78,7 +78,7 @@ impl Results {
     }
 }
 
-fn report(results: &[Results; 4]) {
+fn report(plan: Plan, results: &[Results; 4]) {
     println!("  {:<28} {:>24} {:>26} {:>6}", "µs, min / median / max", "p50", "p99", "early");
     for (candidate, results) in CANDIDATES.iter().zip(results) {
         if results.p50.is_empty() {
@@ -97,8 +97,8 @@ fn report(results: &[Results; 4]) {
         .iter()
         .filter(|&&which| !results[which].p50.is_empty())
         .all(|&which| Ratio::of(&ours.p50, &results[which].p50).of_medians <= GOAL);
-    let words = |met| if met { "met" } else { "MISSED" };
-    println!("  goal: p50 at most {GOAL} times: {}; never early: {}", words(met), words(ours.early == 0));
+    let early = plan.words(ours.early == 0);
+    println!("  goal: p50 at most {GOAL} times: {}; never early: {early}", plan.words(met));
     println!("  load afterwards {}", common::load());
 }
 

@@ -11,7 +11,7 @@ use crate::clock::Clock;
 use crate::time::Time;
 use crate::trace::{Event, EventKind, Gauges};
 
-/// Rows a thread can record in one run: 3.5 MiB, of which only what is used is ever touched.
+/// Rows a thread can record in one run: 6 MiB, of which only what is used is ever touched.
 pub const CAPACITY: usize = 1 << 16;
 
 /// Readings of gauges for which a thread has room beforehand; more of them cost an allocation.

@@ -35,6 +35,15 @@ impl Plan {
     pub(crate) fn size(&self, real: usize, short: usize) -> usize {
         if self.real { real } else { short }
     }
+
+    /// What to say of a goal; a short run says nothing of it.
+    pub(crate) fn words(&self, met: bool) -> &'static str {
+        match (self.real, met) {
+            (false, _) => "not judged in a short run",
+            (true, true) => "met",
+            (true, false) => "MISSED",
+        }
+    }
 }
 
 /// Where the two sides of a bench run: different CPUs if there are two.
